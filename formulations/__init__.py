@@ -1,0 +1,1 @@
+"""The problems as mathematics: models and proven lower bounds."""

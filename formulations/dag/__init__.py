@@ -1,0 +1,1 @@
+"""The DAG problem as mathematics."""

@@ -1,0 +1,1 @@
+"""Proven lower bounds for the DAG problem, one file each."""

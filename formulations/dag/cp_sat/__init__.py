@@ -1,0 +1,1 @@
+"""The CP-SAT model of the DAG problem."""

@@ -1,0 +1,123 @@
+"""The rows of the CP-SAT model, one function per constraint."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+    from formulations.dag.cp_sat.variables import Variables
+    from formulations.dag.cp_sat.windows import Windows
+    from instances.dag_instance import DagInstance
+
+
+def add_non_overlap(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
+    """Let no two tasks overlap on a GPU; a task of duration 0 occupies nothing and has no interval."""
+    intervals: list[list[cp_model.IntervalVar]] = [[] for _ in range(instance.num_gpus)]
+    for (task, k), literal in variables.on.items():
+        duration = int(instance.durations[task, k])
+        if duration > 0:
+            interval = model.new_optional_fixed_size_interval_var(
+                variables.start[task], duration, literal, f"run[{task},{k}]"
+            )
+            intervals[k].append(interval)
+    for on_one_gpu in intervals:
+        if len(on_one_gpu) > 1:
+            model.add_no_overlap(on_one_gpu)
+
+
+def add_memory(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
+    """Keep the tasks on a GPU within its memory."""
+    for k in np.flatnonzero(instance.gpu_memory >= 0).tolist():
+        tasks = [task for task in range(instance.num_tasks) if (task, k) in variables.on]
+        sizes = [int(instance.task_memory[task]) for task in tasks]
+        if sum(sizes) > instance.gpu_memory[k]:
+            used = sum(size * variables.on[task, k] for task, size in zip(tasks, sizes, strict=True))
+            model.add(used <= int(instance.gpu_memory[k]))
+
+
+def add_transfers(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
+    """Start a task after its predecessors and their transfers.
+
+    With the distinct delays 0 = v_0 < v_1 < ... of an edge and literals z_t "the delay is at least v_t":
+    start >= finish of the predecessor + sum of (v_t - v_(t-1)) z_t, and clauses that fix z from the two GPUs.
+    """
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        delays = instance.transfer_delays(edge)
+        pairs = {(k, l): int(delays[k, l]) for k in variables.gpus[tail] for l in variables.gpus[head]}
+        steps = sorted({0, *pairs.values()})
+        reached = [(delay, model.new_bool_var(f"delay[{edge}]>={delay}")) for delay in steps[1:]]
+        if reached:
+            variables.delay_reached[edge] = reached
+        for (_, weaker), (_, stronger) in pairwise(reached):
+            model.add_implication(stronger, weaker)
+        rises = sum((delay - before) * z for before, (delay, z) in zip(steps, reached, strict=False))
+        model.add(variables.start[head] >= variables.finish[tail] + rises)
+        if len(reached) == 1 and all((delay == 0) == (k == l) for (k, l), delay in pairs.items()):
+            _fix_uniform_delay(model, variables, tail, head, reached[0][1])
+        else:
+            _fix_delays(model, variables, tail, head, pairs, steps, [z for _, z in reached])
+
+
+def _fix_uniform_delay(model: cp_model.CpModel, variables: Variables, tail: int, head: int, z: cp_model.IntVar) -> None:
+    """Make z say "different GPUs"."""
+    on = variables.on
+    for k in sorted({*variables.gpus[tail], *variables.gpus[head]}):
+        if (tail, k) not in on:
+            model.add_implication(on[head, k], z)
+        elif (head, k) not in on:
+            model.add_implication(on[tail, k], z)
+        else:
+            model.add_bool_or(z, ~on[tail, k], on[head, k])
+            model.add_bool_or(z, on[tail, k], ~on[head, k])
+            model.add_bool_or(~z, ~on[tail, k], ~on[head, k])
+
+
+def _fix_delays(
+    model: cp_model.CpModel,
+    variables: Variables,
+    tail: int,
+    head: int,
+    pairs: dict[tuple[int, int], int],
+    steps: list[int],
+    reached: list[cp_model.IntVar],
+) -> None:
+    """Make the literals of an edge follow from the two GPUs."""
+    for (k, l), delay in pairs.items():
+        there = [~variables.on[tail, k], ~variables.on[head, l]]
+        level = steps.index(delay)
+        if level > 0:
+            model.add_bool_or(*there, reached[level - 1])
+        if level < len(reached):
+            model.add_bool_or(*there, ~reached[level])
+
+
+def add_windows(model: cp_model.CpModel, instance: DagInstance, variables: Variables, within: Windows) -> None:
+    """Redundant: a task on GPU k keeps the window of that pair where it is narrower than that of its start."""
+    for (task, k), literal in variables.on.items():
+        earliest = int(within.around.heads[task, k])
+        latest = int(within.latest_finish[task, k] - instance.durations[task, k])
+        if len(variables.gpus[task]) > 1:
+            model.add(variables.start[task] >= earliest).only_enforce_if(literal)
+            model.add(variables.start[task] <= latest).only_enforce_if(literal)
+
+
+def add_loads(model: cp_model.CpModel, instance: DagInstance, variables: Variables, last: cp_model.LinearExprT) -> None:
+    """Redundant: the work on a GPU, and all tasks at their smallest durations on m GPUs, fit before the last finish."""
+    for k in range(instance.num_gpus):
+        work = [
+            (task, int(instance.durations[task, k])) for task in range(instance.num_tasks) if (task, k) in variables.on
+        ]
+        if sum(duration > 0 for _, duration in work) > 1:
+            model.add(sum(duration * variables.on[task, k] for task, duration in work) <= last)
+    intervals = []
+    for task, left in enumerate(variables.gpus):
+        shortest = min(int(instance.durations[task, k]) for k in left)
+        if shortest > 0:
+            intervals.append(model.new_fixed_size_interval_var(variables.start[task], shortest, f"shortest[{task}]"))
+    if len(intervals) > instance.num_gpus:
+        model.add_cumulative(intervals, [1] * len(intervals), instance.num_gpus)

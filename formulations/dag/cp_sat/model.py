@@ -1,0 +1,88 @@
+"""The CP-SAT model: built from an instance, mapped back to a schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.cp_sat.constraints import add_loads, add_memory, add_non_overlap, add_transfers, add_windows
+from formulations.dag.cp_sat.objective import add_objective
+from formulations.dag.cp_sat.variables import add_variables
+from formulations.dag.left_shift import left_shift
+from instances.objective import Objective, completion_times, objective_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ortools.sat.python import cp_model
+
+    from formulations.dag.cp_sat.windows import Windows
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+
+
+class CpSatModel:
+    """The DAG problem in CP-SAT: optional intervals, link-dependent delays by threshold literals, windows as domains.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    within
+        Windows that are not empty; the model holds schedules within them only.
+
+    Attributes
+    ----------
+    proto_model
+        The model to be solved.
+    """
+
+    def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
+        from ortools.sat.python import cp_model
+
+        self.proto_model = cp_model.CpModel()
+        self._instance, self._objective = instance, objective
+        model = self.proto_model
+        self._variables = add_variables(model, instance, within)
+        self._last = add_objective(model, instance, objective, self._variables, within)
+        add_transfers(model, instance, self._variables)
+        add_non_overlap(model, instance, self._variables)
+        add_memory(model, instance, self._variables)
+        add_windows(model, instance, self._variables, within)
+        add_loads(model, instance, self._variables, self._last)
+
+    def hint(self, schedule: DagSchedule) -> None:
+        """Hint a complete solution; a schedule outside the windows is left out."""
+        variables, model = self._variables, self.proto_model
+        model.clear_hints()
+        gpu, start = schedule.gpu.tolist(), schedule.start.tolist()
+        if any((task, k) not in variables.on for task, k in enumerate(gpu)):
+            return
+        for (task, k), literal in variables.on.items():
+            model.add_hint(literal, gpu[task] == k)
+        for task, variable in enumerate(variables.start):
+            model.add_hint(variable, start[task])
+        for edge, reached in variables.delay_reached.items():
+            tail, head = self._instance.edges[edge]
+            delay = int(self._instance.transfer_delays(edge)[gpu[tail], gpu[head]])
+            for threshold, literal in reached:
+                model.add_hint(literal, delay >= threshold)
+        if self._objective is Objective.MAKESPAN:
+            model.add_hint(variables.completion[0], objective_value(self._instance, schedule, self._objective))
+            return
+        completion = completion_times(self._instance, schedule)
+        for variable, ticks in zip(variables.completion, completion.tolist(), strict=True):
+            model.add_hint(variable, ticks)
+        model.add_hint(self._last, int(completion.max(initial=0)))
+
+    def schedule(self, value: Callable[[cp_model.IntVar], int]) -> DagSchedule:
+        """Map a solution, given as a function from variable to value, back to a schedule."""
+        gpu = np.zeros(self._instance.num_tasks, dtype=np.int64)
+        for (task, k), literal in self._variables.on.items():
+            if value(literal):
+                gpu[task] = k
+        start = np.array([value(variable) for variable in self._variables.start], dtype=np.float64)
+        return left_shift(self._instance, gpu, start)

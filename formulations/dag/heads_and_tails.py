@@ -1,0 +1,203 @@
+"""What must come before and after every task: heads and tails per task and GPU."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from instances.adjacency import predecessors, successors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from instances.dag_instance import DagInstance
+
+INFINITE = 2**60
+"""Head and tail where a task cannot sit on a GPU; sums of a few stay within 64 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class HeadsAndTails:
+    """Lower bounds around every task i on every GPU k, ticks, shape (n, m); ``INFINITE`` where it cannot sit there.
+
+    Parameters
+    ----------
+    heads
+        Lower bound on the start of i if it sits on k, release included.
+    tails
+        Lower bound on the time from the finish of i on k to the makespan.
+    job_tails
+        Lower bound on the time from the finish of i on k to the completion time of its own job.
+    allowed
+        Whether i can sit on k, shape (n, m); with an upper bound this is conditional on schedules that keep it.
+    """
+
+    heads: NDArray[np.int64]
+    tails: NDArray[np.int64]
+    job_tails: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+
+
+def heads_and_tails(
+    instance: DagInstance, *, join_aware: bool = True, makespan_at_most: int | None = None
+) -> HeadsAndTails:
+    """Compute heads and tails.
+
+    Transfer-aware: H[i,k] = max(r, max over predecessors h of min over l of (H[h,l] + p[h,l] + c[h,i](l,k))). The
+    join-aware form also uses that predecessors on its own GPU cannot overlap there while all others must cross a link:
+    for each split of the predecessors into local and remote ones the start is at least the larger of the remote
+    arrivals and the one-GPU makespan of the local ones; the least over the splits "local = all that arrive after theta"
+    is a bound (our own derivation).
+    Tails are the mirror image.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    join_aware
+        Whether to use the stronger form; never below the other one.
+    makespan_at_most
+        Exclude pairs with head + duration + tail above it, until nothing changes: bounds that follow hold for schedules
+        within that makespan only.
+    """
+    before, after = predecessors(instance), successors(instance)
+    same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
+    forward = _Direction(
+        order=instance.topological_order,
+        offsets=before.offsets,
+        neighbours=before.tasks,
+        edge_bytes=instance.edge_bytes[before.edges],
+        counts=np.ones(instance.num_edges, dtype=np.bool_),
+        latency=np.array(instance.latency),
+        bytes_per_tick=np.array(instance.bytes_per_tick),
+        release=instance.release[instance.job_of_task],
+    )
+    backward = _Direction(
+        order=instance.topological_order[::-1].copy(),
+        offsets=after.offsets,
+        neighbours=after.tasks,
+        edge_bytes=instance.edge_bytes[after.edges],
+        counts=np.ones(instance.num_edges, dtype=np.bool_),
+        latency=np.ascontiguousarray(instance.latency.T),
+        bytes_per_tick=np.ascontiguousarray(instance.bytes_per_tick.T),
+        release=np.zeros(instance.num_tasks, dtype=np.int64),
+    )
+    durations, task_memory, gpu_memory = instance.durations, instance.task_memory, instance.gpu_memory
+    allowed = instance.allowed
+    while True:
+        heads = _heads(forward, durations, task_memory, gpu_memory, allowed, join_aware)
+        tails = _heads(backward, durations, task_memory, gpu_memory, allowed, join_aware)
+        possible = allowed & (heads < INFINITE) & (tails < INFINITE)
+        if makespan_at_most is not None:
+            possible &= heads + np.maximum(durations, 0) + tails <= makespan_at_most
+        if (possible == allowed).all():
+            break
+        allowed = possible
+    within_job = backward._replace(counts=same_job[after.edges])
+    job_tails = _heads(within_job, durations, task_memory, gpu_memory, allowed, join_aware)
+    return HeadsAndTails(heads=heads, tails=tails, job_tails=job_tails, allowed=allowed)
+
+
+class _Direction(NamedTuple):
+    """What differs between heads and tails: with successors, transposed links and no release heads become tails."""
+
+    order: NDArray[np.int64]  # (n,), every task after its neighbours
+    offsets: NDArray[np.int64]  # (n + 1,)
+    neighbours: NDArray[np.int64]  # (edges,), predecessors (or successors)
+    edge_bytes: NDArray[np.int64]  # (edges,)
+    counts: NDArray[np.bool_]  # (edges,), whether that edge counts
+    latency: NDArray[np.int64]  # (m, m), from the neighbour's GPU
+    bytes_per_tick: NDArray[np.float64]  # (m, m)
+    release: NDArray[np.int64]  # (n,)
+
+
+@njit(cache=True)
+def _heads(
+    side: _Direction,
+    durations: NDArray[np.int64],
+    task_memory: NDArray[np.int64],
+    gpu_memory: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    join_aware: bool,
+) -> NDArray[np.int64]:
+    """Compute heads along the order of one direction, shape (n, m)."""
+    n, m = durations.shape
+    heads = np.full((n, m), INFINITE, dtype=np.int64)
+    most = 0
+    for task in range(n):
+        most = max(most, side.offsets[task + 1] - side.offsets[task])
+    remote, local, work, memory = (
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+    )
+    for task in side.order:
+        for k in range(m):
+            if not allowed[task, k]:
+                continue
+            size = 0
+            for entry in range(side.offsets[task], side.offsets[task + 1]):
+                if not side.counts[entry]:
+                    continue
+                other, data = side.neighbours[entry], side.edge_bytes[entry]
+                remote[size] = local[size] = INFINITE
+                for l in range(m):
+                    if heads[other, l] >= INFINITE:
+                        continue
+                    arrival = heads[other, l] + durations[other, l]
+                    if l == k:
+                        local[size], work[size] = heads[other, l], durations[other, l]
+                    else:
+                        if data > 0:
+                            arrival += side.latency[l, k] + np.int64(math.ceil(data / side.bytes_per_tick[l, k]))
+                        remote[size] = min(remote[size], arrival)
+                memory[size] = task_memory[other]
+                size += 1
+            space = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
+            if join_aware:
+                start = _join(remote[:size], local[:size], work[:size], memory[:size], space)
+            else:
+                start = 0
+                for item in range(size):
+                    here = local[item] + work[item] if local[item] < INFINITE else INFINITE
+                    start = max(start, min(here, remote[item]))
+            heads[task, k] = min(max(start, side.release[task]), INFINITE)
+    return heads
+
+
+@njit(cache=True)
+def _join(
+    remote: NDArray[np.int64],
+    local: NDArray[np.int64],
+    work: NDArray[np.int64],
+    memory: NDArray[np.int64],
+    space: int,
+) -> int:
+    """Return the least start over all splits into local and remote predecessors; `INFINITE` if none is possible."""
+    size = len(remote)
+    if size == 0:
+        return 0
+    by_head = np.argsort(local)
+    best = INFINITE
+    for split in range(-1, size):
+        theta = -1 if split < 0 else remote[split]
+        if theta >= INFINITE:
+            continue
+        arrival, end, used, possible = 0, 0, 0, True
+        for item in by_head:  # increasing heads: the exact one-GPU makespan
+            if remote[item] <= theta:
+                arrival = max(arrival, remote[item])
+                continue
+            used += memory[item]
+            if local[item] >= INFINITE or used > space:
+                possible = False
+                break
+            end = max(end, local[item]) + work[item]
+        if possible:
+            best = min(best, max(arrival, end))
+    return best

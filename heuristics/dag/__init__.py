@@ -1,0 +1,1 @@
+"""Heuristics for the DAG problem."""

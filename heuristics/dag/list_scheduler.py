@@ -1,0 +1,256 @@
+"""List scheduling with fixed priorities: the builder behind HEFT, CPOP, PEFT, the floors and random keys (Numba)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from heuristics.dag.timeline import (
+    Timeline,
+    earliest_start,
+    least_overflow,
+    new_timeline,
+    objective_of,
+    place,
+    ready_times,
+    room,
+)
+from instances.dag_schedule import DagSchedule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heuristics.dag.dag_arrays import DagArrays
+    from instances.dag_instance import DagInstance
+
+EARLIEST = 0
+"""GPU rule: smallest earliest finish plus bias; ties to the lowest index."""
+RANKED = 1
+"""GPU rule: GPUs that fit sorted by (earliest finish, index); key u takes position min(c - 1, floor(c u^2))."""
+DIRECT = 2
+"""GPU rule: key u takes position min(c - 1, floor(c u)) among the GPUs the task fits on by itself, in index order."""
+UNIFORM = 3
+"""GPU rule: as `DIRECT`, among the GPUs that fit now."""
+CYCLIC = 4
+"""GPU rule: the next GPU that fits after the one of the task placed before, in index order, round and round."""
+
+
+@njit(cache=True)
+def _goes_first(priority: NDArray[np.float64], task: int, other: int) -> bool:
+    """Say whether a task comes before another: higher priority, ties by index."""
+    return priority[task] > priority[other] or (priority[task] == priority[other] and task < other)
+
+
+@njit(cache=True)
+def _push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task: int) -> None:
+    """Add a task to a heap of `size` ready tasks."""
+    child = size
+    while child > 0:
+        parent = (child - 1) // 2
+        if not _goes_first(priority, task, heap[parent]):
+            break
+        heap[child] = heap[parent]
+        child = parent
+    heap[child] = task
+
+
+@njit(cache=True)
+def _pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> int:
+    """Take the first task from a heap of `size` ready tasks."""
+    first, last = heap[0], heap[size - 1]
+    parent = 0
+    while True:
+        child = 2 * parent + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and _goes_first(priority, heap[child + 1], heap[child]):
+            child += 1
+        if not _goes_first(priority, heap[child], last):
+            break
+        heap[parent] = heap[child]
+        parent = child
+    heap[parent] = last
+    return first
+
+
+@njit(cache=True)
+def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
+    """Return the index at a position of the order by (score, index); scores of infinity stand last."""
+    chosen = -1
+    for _ in range(position + 1):
+        best = -1
+        for k in range(len(scores)):
+            later = chosen < 0 or scores[k] > scores[chosen] or (scores[k] == scores[chosen] and k > chosen)
+            if later and (best < 0 or scores[k] < scores[best]):
+                best = k
+        chosen = best
+    return chosen
+
+
+@njit(cache=True)
+def _nth_true(flags: NDArray[np.bool_], position: int) -> int:
+    """Return the index of the entry at a position among those that are true."""
+    for k in range(len(flags)):
+        if flags[k]:
+            if position == 0:
+                return k
+            position -= 1
+    return -1
+
+
+@njit(cache=True)
+def _choose(
+    arrays: DagArrays,
+    task: int,
+    rule: int,
+    key: float,
+    previous: int,
+    fits: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+) -> int:
+    """Choose a GPU among those that fit (there is one), by rule."""
+    count = fits.sum()
+    if rule == RANKED:
+        return _position_in_order(scores, min(count - 1, math.floor(count * key * key)))
+    if rule == DIRECT:
+        allowed = arrays.allowed[task]
+        count = allowed.sum()
+        k = _nth_true(allowed, min(count - 1, math.floor(count * key)))
+        if fits[k]:
+            return k
+    elif rule == UNIFORM:
+        return _nth_true(fits, min(count - 1, math.floor(count * key)))
+    elif rule == CYCLIC:
+        for step in range(1, len(fits) + 1):
+            k = (previous + step) % len(fits)
+            if fits[k]:
+                return k
+    return int(scores.argmin())
+
+
+@njit(cache=True)
+def build(
+    arrays: DagArrays,
+    priority: NDArray[np.float64],
+    rule: int,
+    gpu_keys: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    pinned: NDArray[np.int64],
+    insertion: bool,
+) -> Timeline:
+    """Place all tasks, each time the ready one of highest priority, on the GPU that the rule chooses.
+
+    Parameters
+    ----------
+    arrays
+        The instance.
+    priority
+        Of each task, shape (n,); ties go to the lowest index.
+    rule
+        One of the GPU rules above.
+    gpu_keys
+        Key in [0, 1] of each task for the rules that use one, shape (n,) or (0,).
+    bias
+        Ticks added to the earliest finish for comparing GPUs, shape (n, m) or (0, 0).
+    pinned
+        GPU that a task takes whenever it fits there, -1 for none, shape (n,) or (0,).
+    insertion
+        Whether a task may start in an idle gap before tasks that are already placed.
+    """
+    n, m = arrays.durations.shape
+    timeline = new_timeline(arrays)
+    missing = arrays.pred_offsets[1:] - arrays.pred_offsets[:-1]
+    heap = np.empty(n, dtype=np.int64)
+    size = 0
+    for task in range(n):
+        if missing[task] == 0:
+            _push(heap, size, priority, task)
+            size += 1
+    ready, starts = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    scores, fits = np.empty(m, dtype=np.float64), np.empty(m, dtype=np.bool_)
+    previous = -1
+    while size > 0:
+        task = _pop(heap, size, priority)
+        size -= 1
+        ready_times(arrays, timeline, task, ready)
+        some_fit = False
+        for k in range(m):
+            fits[k] = arrays.allowed[task, k] and room(arrays, timeline, task, k) >= 0
+            scores[k] = np.inf
+            if fits[k]:
+                some_fit = True
+                starts[k] = earliest_start(timeline, k, ready[k], arrays.durations[task, k], insertion)
+                scores[k] = starts[k] + arrays.durations[task, k]
+                if len(bias):
+                    scores[k] += bias[task, k]
+        if not some_fit:
+            chosen = least_overflow(arrays, timeline, task)
+            starts[chosen] = earliest_start(timeline, chosen, ready[chosen], arrays.durations[task, chosen], insertion)
+        elif len(pinned) and pinned[task] >= 0 and fits[pinned[task]]:
+            chosen = pinned[task]
+        else:
+            key = gpu_keys[task] if len(gpu_keys) else 0.0
+            chosen = _choose(arrays, task, rule, key, previous, fits, scores)
+        place(arrays, timeline, task, chosen, starts[chosen])
+        previous = chosen
+        for entry in range(arrays.succ_offsets[task], arrays.succ_offsets[task + 1]):
+            successor = arrays.succ_tasks[entry]
+            missing[successor] -= 1
+            if missing[successor] == 0:
+                _push(heap, size, priority, successor)
+                size += 1
+    return timeline
+
+
+@njit(cache=True)
+def evaluate_keys(
+    arrays: DagArrays, keys: NDArray[np.float64], rule: int, insertion: bool, weighted: bool
+) -> tuple[int, int]:
+    """Decode random keys and return their fitness: (overflow bytes, objective).
+
+    Parameters
+    ----------
+    arrays
+        The instance.
+    keys
+        n priority keys, then n GPU keys (absent for `EARLIEST`), shape (2n,) or (n,).
+    rule, insertion
+        As in `build`.
+    weighted
+        Whether the objective is the weighted completion.
+    """
+    n = len(arrays.release)
+    timeline = build(arrays, keys[:n], rule, keys[n:], np.empty((0, 0)), np.empty(0, dtype=np.int64), insertion)
+    return timeline.overflow[0], objective_of(arrays, timeline, weighted)
+
+
+def list_schedule(
+    arrays: DagArrays,
+    priority: NDArray[np.float64],
+    *,
+    rule: int = EARLIEST,
+    gpu_keys: NDArray[np.float64] | None = None,
+    bias: NDArray[np.float64] | None = None,
+    pinned: NDArray[np.int64] | None = None,
+    insertion: bool = True,
+) -> Timeline:
+    """Call `build` with defaults for what a method does not use."""
+    return build(
+        arrays,
+        priority,
+        rule,
+        np.empty(0) if gpu_keys is None else gpu_keys,
+        np.empty((0, 0)) if bias is None else bias,
+        np.empty(0, dtype=np.int64) if pinned is None else pinned,
+        insertion,
+    )
+
+
+def schedule_of(instance: DagInstance, timeline: Timeline) -> DagSchedule | None:
+    """Return a complete timeline as a schedule, None where it exceeds a memory limit."""
+    if timeline.overflow[0] > 0:
+        return None
+    return DagSchedule(gpu=timeline.gpu, start=timeline.start, instance=instance)

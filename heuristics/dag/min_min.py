@@ -1,0 +1,27 @@
+"""Min-min: the ready task whose best finish is smallest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heuristics.dag.dag_arrays import dag_arrays
+from heuristics.dag.dynamic_list_scheduler import SMALLEST_FINISH, build_dynamic
+from heuristics.dag.list_scheduler import schedule_of
+
+if TYPE_CHECKING:
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+
+
+def min_min(instance: DagInstance) -> DagSchedule | None:
+    """Return the schedule of min-min, None where it runs into a memory limit.
+
+    References
+    ----------
+    Ibarra and Kim (1977), J. ACM 24(2), for independent tasks. Deviation: applied to the ready tasks at every step,
+    with transfers in the finish; memory and releases as in `heft`.
+    """
+    arrays = dag_arrays(instance)
+    return schedule_of(instance, build_dynamic(arrays, SMALLEST_FINISH, np.zeros(instance.num_tasks)))

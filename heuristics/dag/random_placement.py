@@ -1,0 +1,24 @@
+"""Random: a floor, every GPU that fits with the same probability."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heuristics.dag.dag_arrays import dag_arrays
+from heuristics.dag.list_scheduler import UNIFORM, list_schedule, schedule_of
+
+if TYPE_CHECKING:
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+
+
+def random_placement(instance: DagInstance, rng: np.random.Generator) -> DagSchedule | None:
+    """Place the tasks in topological order, each on a random GPU that fits; None where a memory limit is exceeded.
+
+    Every task then starts as early as it can, in an idle gap where there is one.
+    """
+    arrays = dag_arrays(instance)
+    keys = rng.random(instance.num_tasks)
+    return schedule_of(instance, list_schedule(arrays, np.zeros(instance.num_tasks), rule=UNIFORM, gpu_keys=keys))

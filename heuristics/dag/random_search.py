@@ -1,0 +1,51 @@
+"""Random search: the least a search must beat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heuristics.dag.random_keys import RandomKeys
+from heuristics.search_run import SearchRun
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heuristics.callback import Callback
+    from heuristics.stop.stop_criterion import StopCriterion
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+    from instances.objective import Objective
+
+
+def random_search(
+    instance: DagInstance,
+    objective: Objective,
+    rng: np.random.Generator,
+    stop: StopCriterion,
+    callback: Callback,
+    *,
+    decoding: str = "ranked",
+    heft_seed: bool = True,
+) -> DagSchedule | None:
+    """Draw random keys uniformly and keep the best; None where all exceed a memory limit.
+
+    Parameters
+    ----------
+    instance, objective, rng, stop, callback
+        As in `woa`, with which it shares decoder, first member and evaluation count.
+    decoding
+        As in `RandomKeys`.
+    heft_seed
+        Whether the first point is HEFT's schedule.
+    """
+    keys = RandomKeys(instance, objective, decoding)
+    run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)
+    point = keys.heft_keys() if heft_seed else rng.random(keys.num_keys)
+    while True:
+        run.record(keys.evaluate(point), point)
+        if run.stopped:
+            break
+        point = rng.random(keys.num_keys)
+    assert run.best_solution is not None  # one evaluation at least
+    return keys.schedule(run.best_solution)

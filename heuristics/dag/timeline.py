@@ -1,0 +1,140 @@
+"""What runs on each GPU and when it is free: the pieces that every list scheduler is made of (Numba)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heuristics.dag.dag_arrays import DagArrays
+
+
+class Timeline(NamedTuple):
+    """A partial schedule, changed in place."""
+
+    gpu: NDArray[np.int64]  # (n,), -1 where not placed yet
+    start: NDArray[np.int64]  # (n,)
+    finish: NDArray[np.int64]  # (n,)
+    slot_start: NDArray[np.int64]  # (m, n), busy slots of each GPU in order of time
+    slot_finish: NDArray[np.int64]  # (m, n)
+    num_slots: NDArray[np.int64]  # (m,)
+    free_memory: NDArray[np.int64]  # (m,), negative after an overflow
+    reserved: NDArray[np.int64]  # (m,), bytes of tasks not placed yet that may run nowhere else
+    overflow: NDArray[np.int64]  # (1,), bytes placed beyond the limits
+
+
+UNLIMITED = np.int64(2**62)
+"""Free memory of a GPU without a limit; no sum of bytes comes near."""
+
+
+@njit(cache=True)
+def new_timeline(arrays: DagArrays) -> Timeline:
+    """Return an empty timeline."""
+    n, m = arrays.durations.shape
+    free_memory = np.where(arrays.gpu_memory < 0, UNLIMITED, arrays.gpu_memory)
+    reserved = np.zeros(m, dtype=np.int64)
+    for task in range(n):
+        if arrays.only_gpu[task] >= 0:
+            reserved[arrays.only_gpu[task]] += arrays.task_memory[task]
+    return Timeline(
+        np.full(n, -1, dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+        np.empty((m, n), dtype=np.int64),
+        np.empty((m, n), dtype=np.int64),
+        np.zeros(m, dtype=np.int64),
+        free_memory,
+        reserved,
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@njit(cache=True)
+def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64]) -> None:
+    """Write when the data of all predecessors and the release allow a task to start on each GPU, shape (m,)."""
+    m = len(ready)
+    ready[:] = arrays.release[task]
+    for entry in range(arrays.pred_offsets[task], arrays.pred_offsets[task + 1]):
+        predecessor, data = arrays.pred_tasks[entry], arrays.pred_bytes[entry]
+        finish, source = timeline.finish[predecessor], timeline.gpu[predecessor]
+        for k in range(m):
+            arrival = finish
+            if data > 0 and k != source:
+                arrival += arrays.latency[source, k] + np.int64(math.ceil(data / arrays.bytes_per_tick[source, k]))
+            ready[k] = max(ready[k], arrival)
+
+
+@njit(cache=True)
+def earliest_start(timeline: Timeline, k: int, ready: int, duration: int, insertion: bool) -> int:
+    """Return the earliest start on GPU k not before `ready`: in an idle gap, or after its last task."""
+    count = timeline.num_slots[k]
+    if duration == 0 or count == 0 or timeline.slot_finish[k, count - 1] <= ready:
+        return ready  # a task of duration 0 occupies nothing
+    if not insertion:
+        return timeline.slot_finish[k, count - 1]
+    start = ready
+    for slot in range(np.searchsorted(timeline.slot_finish[k, :count], ready, side="right"), count):
+        if start + duration <= timeline.slot_start[k, slot]:
+            return start
+        start = timeline.slot_finish[k, slot]
+    return start
+
+
+@njit(cache=True)
+def room(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
+    """Return the bytes left on GPU k if the task goes there and the reserved ones come; negative: it does not fit."""
+    reserved = timeline.reserved[k]
+    if arrays.only_gpu[task] == k:
+        reserved -= arrays.task_memory[task]
+    return timeline.free_memory[k] - reserved - arrays.task_memory[task]
+
+
+@njit(cache=True)
+def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
+    """Return the allowed GPU with the most room, for a task that fits nowhere; ties to the lowest index."""
+    best = -1
+    for k in range(len(timeline.num_slots)):
+        if arrays.allowed[task, k] and (
+            best < 0 or room(arrays, timeline, task, k) > room(arrays, timeline, task, best)
+        ):
+            best = k
+    return best
+
+
+@njit(cache=True)
+def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) -> None:
+    """Put a task on GPU k at a start that `earliest_start` gave."""
+    duration = arrays.durations[task, k]
+    finish = start + duration
+    timeline.gpu[task], timeline.start[task], timeline.finish[task] = k, start, finish
+    if arrays.only_gpu[task] == k:
+        timeline.reserved[k] -= arrays.task_memory[task]
+    before = min(timeline.free_memory[k], 0)
+    timeline.free_memory[k] -= arrays.task_memory[task]
+    timeline.overflow[0] += before - min(timeline.free_memory[k], 0)
+    if duration == 0:
+        return
+    slot = timeline.num_slots[k]
+    while slot > 0 and timeline.slot_start[k, slot - 1] > start:
+        timeline.slot_start[k, slot] = timeline.slot_start[k, slot - 1]
+        timeline.slot_finish[k, slot] = timeline.slot_finish[k, slot - 1]
+        slot -= 1
+    timeline.slot_start[k, slot], timeline.slot_finish[k, slot] = start, finish
+    timeline.num_slots[k] += 1
+
+
+@njit(cache=True)
+def objective_of(arrays: DagArrays, timeline: Timeline, weighted: bool) -> int:
+    """Return the makespan or the weighted completion of a complete timeline."""
+    if not weighted:
+        return timeline.finish.max() if len(timeline.finish) else 0
+    completion = arrays.job_release.copy()
+    for task in range(len(timeline.finish)):
+        job = arrays.job_of_task[task]
+        completion[job] = max(completion[job], timeline.finish[task])
+    return (completion * arrays.weight).sum()

@@ -1,0 +1,157 @@
+"""Servers with GPUs, and the links between all pairs of GPUs that follow from them."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from instances.gpu_catalogue import GPU_KINDS, gpu_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from instances.gpu_kind import GpuKind
+
+LATENCY_INSIDE_SECONDS = 10e-6
+"""Assumed start-up time of a transfer inside a server."""
+
+LATENCY_BETWEEN_SECONDS = 25e-6
+"""Assumed start-up time of a transfer between servers."""
+
+DEFAULT_NIC_BANDWIDTH = 12.5e9
+"""Assumed NIC of a server in bytes per second: 100 Gbit/s."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server with GPUs and a NIC.
+
+    Parameters
+    ----------
+    name
+        Free text, its own in the cluster.
+    kinds
+        Kind of each GPU.
+    nic_bandwidth
+        Bytes per second in one direction.
+    nvlink
+        Whether GPUs that have NVLink are linked by it; all others use PCIe.
+    """
+
+    name: str
+    kinds: tuple[GpuKind, ...]
+    nic_bandwidth: float = DEFAULT_NIC_BANDWIDTH
+    nvlink: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Servers and what their links can do.
+
+    The link of two GPUs is: inside a server NVLink if both have it and the server is wired so, else PCIe; between
+    servers the NICs, and PCIe on the way to them. A link between unlike GPUs runs at the slower of the two (assumption:
+    no datasheet states it). Latencies are assumptions of the order of public point-to-point measurements.
+
+    Parameters
+    ----------
+    servers
+        At least one, each with at least one GPU.
+
+    Raises
+    ------
+    ValueError
+        If there is no server, a server has no GPU, or two have the same name.
+    """
+
+    servers: tuple[Server, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there is something to run on."""
+        if not self.servers:
+            raise ValueError("cluster: expected at least one server, got none.")
+        for server in self.servers:
+            if not server.kinds:
+                raise ValueError(f"cluster: expected at least one GPU on server {server.name!r}, got none.")
+        if len({server.name for server in self.servers}) < len(self.servers):
+            raise ValueError("cluster: expected a name of its own for each server.")
+
+    @property
+    def kinds(self) -> tuple[GpuKind, ...]:
+        """Kind of each GPU, server by server."""
+        return tuple(kind for server in self.servers for kind in server.kinds)
+
+    @property
+    def server_of_gpu(self) -> tuple[Server, ...]:
+        """Server of each GPU."""
+        return tuple(server for server in self.servers for _ in server.kinds)
+
+    def bytes_per_second(self) -> NDArray[np.float64]:
+        """Return the bandwidth of every link, shape (m, m); 1.0 on the diagonal, which means nothing."""
+        kinds, servers = self.kinds, self.server_of_gpu
+        bandwidth = np.ones((len(kinds), len(kinds)))
+        for source, target in itertools.permutations(range(len(kinds)), 2):
+            bandwidth[source, target] = _link_bandwidth(kinds[source], kinds[target], servers[source], servers[target])
+        return bandwidth
+
+    def latency_seconds(self) -> NDArray[np.float64]:
+        """Return the latency of every link, shape (m, m); 0 on the diagonal."""
+        names = np.array([server.name for server in self.server_of_gpu])
+        latency = np.where(names[:, None] == names, LATENCY_INSIDE_SECONDS, LATENCY_BETWEEN_SECONDS)
+        np.fill_diagonal(latency, 0.0)
+        return latency
+
+
+def parse_cluster(text: str) -> Cluster:
+    """Make a cluster from a preset's name or a short text such as ``2xV100-16GB+1xT4,4xP100``.
+
+    Servers are separated by commas, GPUs within a server by plus signs; a count is written before an ``x``.
+
+    Raises
+    ------
+    ValueError
+        If a kind is not in the catalogue, a server has no GPU, or the text has another form.
+    """
+    from instances.cluster_presets import CLUSTER_PRESETS
+
+    if text in CLUSTER_PRESETS:
+        return CLUSTER_PRESETS[text]()
+    near = difflib.get_close_matches(text, CLUSTER_PRESETS)
+    if near and not _looks_like_kinds(text):
+        raise ValueError(f"cluster: expected a preset such as {' or '.join(near)}, got {text!r}.")
+    servers = []
+    for number, part in enumerate(text.split(",")):
+        kinds: list[GpuKind] = []
+        for group in part.split("+"):
+            match = re.fullmatch(r"(?:(\d+)x)?([A-Za-z0-9-]+)", group.strip())
+            if match is None:
+                raise ValueError(f"cluster: expected a preset or COUNTxKIND+...,... such as 2xT4+1xP100, got {text!r}.")
+            kinds += [gpu_kind(match[2])] * int(match[1] or 1)
+        servers.append(Server(name=f"s{number}", kinds=tuple(kinds)))
+    return Cluster(servers=tuple(servers))
+
+
+def _looks_like_kinds(text: str) -> bool:
+    """Say whether a text names a kind of the catalogue or counts anything."""
+    return bool(re.search(r"[,+]|^\s*\d+x", text)) or text.strip() in GPU_KINDS
+
+
+def cluster_of_kinds(names: Sequence[str]) -> Cluster:
+    """Make a cluster of one server that holds the named kinds of GPU."""
+    return Cluster(servers=(Server(name="s0", kinds=tuple(gpu_kind(name) for name in names)),))
+
+
+def _link_bandwidth(source: GpuKind, target: GpuKind, source_server: Server, target_server: Server) -> float:
+    """Return the bandwidth of a link in bytes per second."""
+    pcie = min(source.pcie_bandwidth, target.pcie_bandwidth)
+    if source_server is not target_server:
+        return min(pcie, source_server.nic_bandwidth, target_server.nic_bandwidth)
+    if source_server.nvlink and source.nvlink_bandwidth is not None and target.nvlink_bandwidth is not None:
+        return min(source.nvlink_bandwidth, target.nvlink_bandwidth)
+    return pcie

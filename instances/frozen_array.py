@@ -1,0 +1,121 @@
+"""Private, read-only arrays with checked kind and shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MAX_INTEGER = 2**53
+"""Largest magnitude of any integer in an instance: up to here 64-bit floats are exact too."""
+
+
+def frozen_integers(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[np.int64]:
+    """Return a read-only int64 copy of `values`.
+
+    Parameters
+    ----------
+    values
+        Integers; booleans and fractions are refused.
+    place
+        Where the values stand, for the error message.
+    shape
+        Expected length of each axis; None where any length will do.
+
+    Raises
+    ------
+    TypeError
+        If an entry is not an integer.
+    ValueError
+        If the shape is another one, or an entry is beyond 2**53.
+    """
+    array = _shaped(values, place=place, shape=shape)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu" and not _is_huge(array):
+        raise TypeError(f"{place}: expected integers, got {_example(array)}.")
+    if array.size and (int(array.max()) > MAX_INTEGER or int(array.min()) < -MAX_INTEGER):
+        raise ValueError(f"{place}: expected values up to 2**53, got {_largest(array)}.")
+    return _frozen(array.astype(np.int64, order="C"))
+
+
+def frozen_floats(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Return a read-only float64 copy of `values`; see `frozen_integers` for the parameters.
+
+    Raises
+    ------
+    TypeError
+        If an entry is not a number.
+    ValueError
+        If the shape is another one, or an entry is not finite.
+    """
+    array = _shaped(values, place=place, shape=shape)
+    if array.size == 0:
+        array = array.astype(np.float64, order="C")
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{place}: expected numbers, got {_example(array)}.")
+    array = array.astype(np.float64, order="C")
+    if not np.isfinite(array).all():
+        index = tuple(int(axis) for axis in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{place}{_subscript(index)}: expected a finite number, got {array[index]}.")
+    return _frozen(array)
+
+
+def _shaped(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Return a fresh array of the expected shape."""
+    try:
+        array = np.array(values, order="C")
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{place}: expected {_shape_text(shape)}, got rows of different lengths.") from error
+    if array.size == 0 and 0 in (expected for expected in shape if expected is not None):
+        array = array.reshape([0 if expected is None else expected for expected in shape])
+    if array.size == 0 and len(shape) > array.ndim:  # an empty list of rows has no second axis
+        array = array.reshape([0 if axis == 0 or expected is None else expected for axis, expected in enumerate(shape)])
+    fits = array.ndim == len(shape) and all(
+        expected is None or expected == actual for expected, actual in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{place}: expected {_shape_text(shape)}, got {_shape_text(array.shape)}.")
+    return array
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Forbid writing; the array is ours alone."""
+    array.flags.writeable = False
+    return array
+
+
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    """Describe a shape in words."""
+    if not shape:
+        return "a single value"
+    if len(shape) == 1:
+        return "a list" if shape[0] is None else f"{shape[0]} entries"
+    return " x ".join("any" if length is None else str(length) for length in shape) + " entries"
+
+
+def _is_huge(array: NDArray[Any]) -> bool:
+    """Say whether these are integers beyond 64 bits, which NumPy keeps as objects."""
+    return array.dtype.kind == "O" and all(type(value) is int for value in array.flat)
+
+
+def _example(array: NDArray[Any]) -> str:
+    """Show the first entry that is not an integer, with its position."""
+    for index, value in np.ndenumerate(array.astype(object)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            return f"{value!r} at {_subscript(index)}"
+    return f"an array of {array.dtype}"
+
+
+def _largest(array: NDArray[Any]) -> int:
+    """Return the entry of largest magnitude."""
+    low, high = int(array.min()), int(array.max())
+    return low if -low > high else high
+
+
+def _subscript(index: tuple[int, ...]) -> str:
+    """Write an index as it stands in the file."""
+    return "".join(f"[{axis}]" for axis in index)

@@ -1,0 +1,82 @@
+"""Gantt charts: one lane per GPU, one bar per task."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from instances.objective import finish_times
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+
+MAX_LABELLED_TASKS = 60
+"""Above this many tasks the bars carry no names: they would not be legible."""
+
+
+def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = None) -> Axes:
+    """Draw a schedule: lanes are GPUs, bars are tasks, colours are jobs (tasks where there is one job).
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    schedule
+        A schedule of it.
+    ax
+        Where to draw; by default a figure of its own, whose height follows the number of GPUs.
+
+    Returns
+    -------
+    Axes
+        What was drawn on.
+    """
+    from matplotlib import colormaps
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    if ax is None:
+        figure = Figure(figsize=(8.0, 1.0 + 0.38 * min(instance.num_gpus, 40)), layout="constrained")
+        FigureCanvasAgg(figure)
+        ax = figure.subplots()
+    finish = finish_times(instance, schedule)
+    colour_of = instance.job_of_task if instance.num_jobs > 1 else np.arange(instance.num_tasks)
+    palette = colormaps["tab20"].colors  # type: ignore[attr-defined]  # the stubs know no listed colour maps
+    for gpu in range(instance.num_gpus):
+        tasks = np.flatnonzero(schedule.gpu == gpu)
+        bars = [(int(schedule.start[task]), int(finish[task] - schedule.start[task])) for task in tasks]
+        colours = [palette[int(colour_of[task]) % len(palette)] for task in tasks]
+        ax.broken_barh(bars, (gpu - 0.4, 0.8), facecolors=colours, edgecolors="white", linewidth=0.4)
+    span = int(finish.max(initial=1))
+    if instance.num_tasks <= MAX_LABELLED_TASKS:
+        for task, name in enumerate(instance.task_names):
+            width = int(finish[task] - schedule.start[task])
+            if width * 75 >= span * len(name):  # about 75 characters fit across
+                middle = int(schedule.start[task]) + width / 2
+                ax.text(middle, int(schedule.gpu[task]), name, ha="center", va="center", fontsize=7)
+    labels = [f"{name} ({kind})" for name, kind in zip(instance.gpu_names, instance.gpu_kinds, strict=True)]
+    shown = range(0, instance.num_gpus, 1 + instance.num_gpus // 40)
+    ax.set_yticks(list(shown), [labels[gpu] for gpu in shown], fontsize=8)
+    ax.set_ylim(instance.num_gpus - 0.4, -0.6)
+    ax.set_xlim(0, span * 1.01)
+    ax.set_xlabel(f"time in ticks of {instance.tick_seconds:g} s")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def gantt_svg(instance: DagInstance, schedule: DagSchedule) -> str:
+    """Return the chart as one ``<svg>`` element, for notebooks and reports."""
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "optgap", "svg.fonttype": "none"}):
+        figure = plot_gantt(instance, schedule).get_figure(root=True)
+        assert figure is not None  # the axes were just made with one
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

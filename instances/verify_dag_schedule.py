@@ -1,0 +1,117 @@
+"""The one judge of schedules: it shares no code with any method and imports no solver."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from instances.dag_violations import (
+    DagViolation,
+    EarlyStart,
+    LateTransfer,
+    MemoryOverflow,
+    NotAllowed,
+    Overlap,
+    UnknownGpu,
+    WrongLength,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+
+
+def verify_dag_schedule(instance: DagInstance, schedule: DagSchedule) -> list[DagViolation]:
+    """List every violation of the DAG problem's constraints; an empty list means the schedule is right.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    schedule
+        Where and when its tasks run.
+
+    Returns
+    -------
+    list[DagViolation]
+        Which task, GPU or edge, and by how much. Where the number of tasks is wrong, or a task sits on a GPU that is
+        unknown or may not run it, times mean nothing, and only those violations are listed.
+    """
+    if len(schedule.gpu) != instance.num_tasks:
+        return [WrongLength(expected=instance.num_tasks, scheduled=len(schedule.gpu))]
+    misplaced = [*_unknown_gpus(instance, schedule)]
+    misplaced += [] if misplaced else [*_not_allowed(instance, schedule)]
+    if misplaced:
+        return misplaced
+    return [
+        *_early_starts(instance, schedule),
+        *_overlaps(instance, schedule),
+        *_late_transfers(instance, schedule),
+        *_memory_overflows(instance, schedule),
+    ]
+
+
+def _unknown_gpus(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks on GPUs that are not in the instance."""
+    for task in np.flatnonzero((schedule.gpu < 0) | (schedule.gpu >= instance.num_gpus)):
+        yield UnknownGpu(task=int(task), gpu=int(schedule.gpu[task]), num_gpus=instance.num_gpus)
+
+
+def _not_allowed(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks on GPUs that may not run them."""
+    for task, gpu in enumerate(schedule.gpu.tolist()):
+        if instance.durations[task, gpu] < 0:
+            yield NotAllowed(task=task, gpu=gpu)
+
+
+def _early_starts(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that start before the release of their job."""
+    for task, start in enumerate(schedule.start.tolist()):
+        job = int(instance.job_of_task[task])
+        early = int(instance.release[job]) - start
+        if early > 0:
+            yield EarlyStart(task=task, job=job, ticks=early)
+
+
+def _overlaps(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that overlap on one GPU; a task of duration 0 occupies nothing."""
+    gpus, starts = schedule.gpu.tolist(), schedule.start.tolist()
+    ends = [start + int(instance.durations[task, gpus[task]]) for task, start in enumerate(starts)]
+    running: dict[int, list[int]] = {gpu: [] for gpu in range(instance.num_gpus)}
+    for task in sorted(range(instance.num_tasks), key=lambda task: (starts[task], task)):
+        if ends[task] == starts[task]:
+            continue
+        gpu = gpus[task]
+        running[gpu] = [other for other in running[gpu] if ends[other] > starts[task]]
+        for other in running[gpu]:
+            ticks = min(ends[other], ends[task]) - starts[task]
+            yield Overlap(gpu=gpu, tasks=(min(other, task), max(other, task)), ticks=ticks)
+        running[gpu].append(task)
+
+
+def _late_transfers(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that start before a predecessor has finished and its data has arrived."""
+    gpus, starts = schedule.gpu.tolist(), schedule.start.tolist()
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        source, target = gpus[tail], gpus[head]
+        arrival = starts[tail] + int(instance.durations[tail, source])
+        data = int(instance.edge_bytes[edge])
+        if source != target and data > 0:
+            arrival += int(instance.latency[source, target])
+            arrival += math.ceil(data / float(instance.bytes_per_tick[source, target]))
+        if arrival > starts[head]:
+            yield LateTransfer(edge=edge, tail=tail, head=head, ticks=arrival - starts[head])
+
+
+def _memory_overflows(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find GPUs whose tasks do not fit into their memory."""
+    used = [0] * instance.num_gpus
+    for task, gpu in enumerate(schedule.gpu.tolist()):
+        used[gpu] += int(instance.task_memory[task])
+    for gpu, memory in enumerate(instance.gpu_memory.tolist()):
+        if memory >= 0 and used[gpu] > memory:
+            yield MemoryOverflow(gpu=gpu, bytes=used[gpu] - memory)

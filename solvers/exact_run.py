@@ -1,0 +1,50 @@
+"""What an exact method is given besides the instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from heuristics.stopwatch import Stopwatch
+    from instances.dag_schedule import DagSchedule
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ExactRun:
+    """Limits, start and ears of one run of an exact method.
+
+    Parameters
+    ----------
+    start
+        A verified schedule to begin with, None without one.
+    lower_bound
+        Proven before the run.
+    time_limit
+        Seconds since `watch` was made, None for no limit.
+    threads
+        At least 1.
+    seed
+        Of the solver.
+    watch
+        Runs since the method began.
+    report
+        Told of every better (objective, lower bound); None where one did not change.
+    should_stop
+        Asked about twenty times a second; True ends the run with what there is.
+    """
+
+    start: DagSchedule | None
+    lower_bound: int
+    time_limit: float | None
+    threads: int
+    seed: int
+    watch: Stopwatch
+    report: Callable[[int | None, int | None], None]
+    should_stop: Callable[[], bool]
+
+    def seconds_left(self) -> float:
+        """Return the rest of the time limit, at least 0; infinite without a limit."""
+        return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.watch.seconds)

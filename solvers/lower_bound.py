@@ -1,0 +1,113 @@
+"""Proven lower bounds of an instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from heuristics.stopwatch import Stopwatch
+from instances.objective import Objective
+from solvers.bound import Bound
+from solvers.methods import METHODS
+from solvers.versions import version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from instances.dag_instance import DagInstance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundMethod:
+    """A way to a bound: where its function stands, what proves it, and the solver that it asks for help."""
+
+    path: str
+    proof: str
+    distribution: str | None = None
+
+
+BOUND_METHODS = {
+    "critical-path": BoundMethod(
+        path="formulations.dag.bounds.critical_path:critical_path",
+        proof="longest path, smallest durations, free transfers",
+    ),
+    "transfer-aware-path": BoundMethod(
+        path="formulations.dag.bounds.transfer_aware_path:transfer_aware_path",
+        proof="longest path, cheapest transfers",
+    ),
+    "join-aware-path": BoundMethod(
+        path="formulations.dag.bounds.join_aware_path:join_aware_path",
+        proof="longest path, one task at a time at joins",
+    ),
+    "area": BoundMethod(
+        path="formulations.dag.bounds.area:area",
+        proof="area LP, multipliers checked in integers",
+        distribution="highspy",
+    ),
+}
+"""Bounds without search, by name; a function of instance and objective each."""
+
+
+def lower_bound(
+    instance: DagInstance,
+    *,
+    objective: Objective | str = Objective.MAKESPAN,
+    methods: Sequence[str] | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+) -> list[Bound]:
+    """Return proven lower bounds.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    methods
+        Names of bounds (`BOUND_METHODS`) or exact methods; by default all bounds without search.
+    time_limit
+        Seconds for each exact method among them.
+    threads, seed
+        Of the exact methods, as in `solve`.
+
+    Returns
+    -------
+    list[Bound]
+        One per method, in the given order. An exact method that proved nothing is left out.
+
+    Raises
+    ------
+    ValueError
+        If a method is neither a bound nor exact.
+    """
+    from solvers.solve import solve
+
+    objective, bounds = Objective(objective), list[Bound]()
+    for name in BOUND_METHODS if methods is None else methods:
+        if name in BOUND_METHODS:
+            bounds.append(_bound(name, instance, objective))
+            continue
+        if name not in METHODS or METHODS[name].kind != "exact":
+            exact = [name for name, method in METHODS.items() if method.kind == "exact"]
+            raise ValueError(f"methods: expected some of {', '.join([*BOUND_METHODS, *exact])}, got {name!r}.")
+        result = solve(instance, method=name, objective=objective, time_limit=time_limit, threads=threads, seed=seed)
+        if result.bound is not None:
+            bounds.append(result.bound)
+    return bounds
+
+
+def best_bound(bounds: Sequence[Bound]) -> Bound | None:
+    """Return the largest bound; ties to one that is an optimum, then to the first."""
+    return max(bounds, key=lambda bound: (bound.value, bound.is_optimum), default=None)
+
+
+def _bound(name: str, instance: DagInstance, objective: Objective) -> Bound:
+    """Compute one bound."""
+    method, watch = BOUND_METHODS[name], Stopwatch()
+    module, function = method.path.split(":")
+    value: int = getattr(import_module(module), function)(instance, objective)
+    solver = None if method.distribution is None else f"{method.distribution} {version_of(method.distribution)}"
+    return Bound(value=value, method=name, proof=method.proof, seconds=watch.seconds, solver=solver)

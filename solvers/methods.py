@@ -1,0 +1,130 @@
+"""Every method by name; resolved on first use, so that listing them is cheap."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Kind = Literal["exact", "construction", "search"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A method: where its function stands and what it is.
+
+    Parameters
+    ----------
+    path
+        ``module:function``.
+    kind
+        "exact" proves bounds, "construction" builds one schedule, "search" builds many within a budget.
+    summary
+        One line.
+    source
+        Paper, or "ours".
+    """
+
+    path: str
+    kind: Kind
+    summary: str
+    source: str
+
+    def resolve(self) -> Callable[..., Any]:
+        """Import and return the function."""
+        module, function = self.path.split(":")
+        resolved: Callable[..., Any] = getattr(import_module(module), function)
+        return resolved
+
+
+METHODS = {
+    "cp-sat": Method(
+        path="solvers.cp_sat:cp_sat",
+        kind="exact",
+        summary="CP-SAT model with windows from heads and tails, warm-started, two phases",
+        source="ours, on OR-Tools",
+    ),
+    "heft": Method(
+        path="heuristics.dag.heft:heft",
+        kind="construction",
+        summary="highest upward rank first, earliest finish, insertion",
+        source="Topcuoglu, Hariri, Wu 2002",
+    ),
+    "cpop": Method(
+        path="heuristics.dag.cpop:cpop",
+        kind="construction",
+        summary="critical path on one GPU, earliest finish for the rest",
+        source="Topcuoglu, Hariri, Wu 2002",
+    ),
+    "peft": Method(
+        path="heuristics.dag.peft:peft",
+        kind="construction",
+        summary="earliest finish plus optimistic cost table",
+        source="Arabnejad, Barbosa 2014",
+    ),
+    "etf": Method(
+        path="heuristics.dag.etf:etf",
+        kind="construction",
+        summary="pair of task and GPU with the earliest start",
+        source="Hwang, Chow, Anger, Lee 1989",
+    ),
+    "min-min": Method(
+        path="heuristics.dag.min_min:min_min",
+        kind="construction",
+        summary="ready task with the smallest best finish",
+        source="Ibarra, Kim 1977",
+    ),
+    "max-min": Method(
+        path="heuristics.dag.max_min:max_min",
+        kind="construction",
+        summary="ready task with the largest best finish",
+        source="Ibarra, Kim 1977",
+    ),
+    "round-robin": Method(
+        path="heuristics.dag.round_robin:round_robin",
+        kind="construction",
+        summary="floor: the next GPU that fits",
+        source="textbook",
+    ),
+    "random": Method(
+        path="heuristics.dag.random_placement:random_placement",
+        kind="construction",
+        summary="floor: a random GPU that fits",
+        source="textbook",
+    ),
+    "random-search": Method(
+        path="heuristics.dag.random_search:random_search",
+        kind="search",
+        summary="best of many random keys, HEFT's schedule first",
+        source="textbook",
+    ),
+    "woa": Method(
+        path="heuristics.dag.woa:woa",
+        kind="search",
+        summary="whale optimisation algorithm on random keys",
+        source="Mirjalili, Lewis 2016; keys and decoder ours",
+    ),
+}
+"""Methods for the DAG problem by name."""
+
+WARM_START_METHODS = ("heft", "cpop", "peft", "etf", "min-min", "max-min")
+"""Constructions whose best schedule is where exact methods start."""
+
+
+def method_named(name: str) -> Method:
+    """Return a registered method.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    if name not in METHODS:
+        near = difflib.get_close_matches(name, METHODS, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {name!r}{hint}.")
+    return METHODS[name]

@@ -1,0 +1,36 @@
+"""What an exact back end hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from solvers.status import Termination
+
+if TYPE_CHECKING:
+    from instances.dag_schedule import DagSchedule
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Outcome:
+    """Schedule and bound of an exact back end, not yet verified.
+
+    Parameters
+    ----------
+    schedule
+        Best found, None without one.
+    lower_bound
+        Proven by the back end, None where it proved nothing.
+    is_infeasible
+        Whether it proved that no schedule exists.
+    termination
+        Why it ended.
+    backend_seconds
+        Time spent inside the solver itself.
+    """
+
+    schedule: DagSchedule | None
+    lower_bound: int | None
+    is_infeasible: bool = False
+    termination: Termination = Termination.FINISHED
+    backend_seconds: float = 0.0

@@ -1,0 +1,55 @@
+"""What a result was made with."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+DISTRIBUTIONS = ("optgap", "numpy", "numba", "networkx", "ortools", "highspy", "deap", "matplotlib", "typer", "rich")
+"""Distributions whose versions a result states."""
+
+
+def version_of(distribution: str) -> str | None:
+    """Return the installed version of a distribution, None where it is not installed."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+@functools.cache
+def _versions() -> tuple[tuple[str, str | None], ...]:
+    """Look the versions up once: they cannot change while the process runs."""
+    return (("python", platform.python_version()), *((name, version_of(name)) for name in DISTRIBUTIONS))
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of Python and of everything that computes."""
+    return dict(_versions())
+
+
+@functools.cache
+def hardware() -> str:
+    """Describe the processor in one line; names no host."""
+    return f"{_processor()}, {available_cores()} cores, {platform.system()}"
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _processor() -> str:
+    """Return the model of the processor, its architecture where the system does not tell."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
