@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,8 +35,10 @@ class DagArrays(NamedTuple):
     succ_offsets: NDArray[np.int64]  # (n + 1,)
     succ_tasks: NDArray[np.int64]  # (edges,)
     succ_mean_delay: NDArray[np.float64]  # (edges,)
-    latency: NDArray[np.int64]  # (m, m)
-    bytes_per_tick: NDArray[np.float64]  # (m, m)
+    num_link_classes: NDArray[np.int64]  # (m,), different links out of each GPU, its own memory among them
+    link_class: NDArray[np.int64]  # (m, m), class of the link from k to l among those out of k
+    class_latency: NDArray[np.int64]  # (m, classes)
+    class_bytes_per_tick: NDArray[np.float64]  # (m, classes), infinite for GPU k itself
     topological_order: NDArray[np.int64]  # (n,)
 
 
@@ -75,10 +77,34 @@ def _make(instance: DagInstance) -> DagArrays:
         succ_offsets=after.offsets,
         succ_tasks=after.tasks,
         succ_mean_delay=mean_delay[after.edges],
-        latency=instance.latency,
-        bytes_per_tick=instance.bytes_per_tick,
+        **_link_classes(instance),
         topological_order=instance.topological_order,
     )
+
+
+def _link_classes(instance: DagInstance) -> dict[str, NDArray[Any]]:
+    """Group the links out of every GPU by latency and bandwidth: a kernel computes one delay per group, not per GPU."""
+    m = instance.num_gpus
+    bandwidth = np.array(instance.bytes_per_tick)
+    np.fill_diagonal(bandwidth, np.inf)  # with latency 0: no delay
+    link_class = np.empty((m, m), dtype=np.int64)
+    groups = []
+    for k in range(m):
+        links = np.column_stack([instance.latency[k], bandwidth[k]])
+        different, classes = np.unique(links, axis=0, return_inverse=True)
+        link_class[k] = classes.reshape(m)
+        groups.append(different)
+    most = max(len(different) for different in groups)
+    latency, bytes_per_tick = np.zeros((m, most), dtype=np.int64), np.full((m, most), np.inf)
+    for k, different in enumerate(groups):
+        latency[k, : len(different)] = different[:, 0].astype(np.int64)
+        bytes_per_tick[k, : len(different)] = different[:, 1]
+    return {
+        "num_link_classes": np.array([len(different) for different in groups], dtype=np.int64),
+        "link_class": link_class,
+        "class_latency": latency,
+        "class_bytes_per_tick": bytes_per_tick,
+    }
 
 
 def mean_transfer_delays(instance: DagInstance) -> NDArray[np.float64]:

@@ -30,7 +30,16 @@ LARGEST_FINISH = 2
 """Rule: the task whose best finish is largest; ties to the lowest index."""
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
+def _start_on(arrays: DagArrays, timeline: Timeline, task: int, k: int, ready: int) -> int:
+    """Return the earliest start of a task on GPU k after everything that runs there."""
+    count = timeline.num_slots[k]
+    return earliest_start(
+        timeline.slot_start[k], timeline.slot_finish[k], count, ready, arrays.durations[task, k], False
+    )
+
+
+@njit(cache=True, forceinline=True)
 def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64], rule: int) -> int:
     """Return the GPU with the earliest start (or finish) of a ready task; ties to the smaller finish, then index."""
     best = -1
@@ -38,7 +47,7 @@ def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[n
     for k in range(len(ready)):
         if not arrays.allowed[task, k] or room(arrays, timeline, task, k) < 0:
             continue
-        start = earliest_start(timeline, k, ready[k], arrays.durations[task, k], False)
+        start = _start_on(arrays, timeline, task, k, ready[k])
         finish = start + arrays.durations[task, k]
         first, second = (start, finish) if rule == EARLIEST_START else (finish, start)
         if best < 0 or first < best_first or (first == best_first and second < best_second):
@@ -46,34 +55,44 @@ def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[n
     return best if best >= 0 else least_overflow(arrays, timeline, task)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _goes_first(
     rule: int,
     level: NDArray[np.float64],
-    start: int,
-    finish: int,
+    start: NDArray[np.int64],
+    finish: NDArray[np.int64],
     task: int,
-    other_start: int,
-    other_finish: int,
     other: int,
 ) -> bool:
-    """Say whether a ready task is chosen before another one."""
+    """Say whether a ready task is chosen before another one, given the best start and finish of each."""
     if rule == EARLIEST_START:
-        if start != other_start:
-            return start < other_start
+        if start[task] != start[other]:
+            return start[task] < start[other]
         if level[task] != level[other]:
             return level[task] > level[other]
-    elif finish != other_finish:
-        return finish < other_finish if rule == SMALLEST_FINISH else finish > other_finish
+    elif finish[task] != finish[other]:
+        return finish[task] < finish[other] if rule == SMALLEST_FINISH else finish[task] > finish[other]
     return task < other
+
+
+@njit(cache=True)
+def _first_free(timeline: Timeline) -> int:
+    """Return when the first GPU has run all that was placed on it."""
+    earliest = np.int64(2**62)
+    for k in range(len(timeline.num_slots)):
+        if timeline.num_slots[k] == 0:
+            return np.int64(0)
+        earliest = min(earliest, timeline.slot_finish[k, timeline.num_slots[k] - 1])
+    return earliest
 
 
 @njit(cache=True)
 def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Timeline:
     """Place all tasks, each time the (task, GPU) pair that the rule prefers among all ready tasks; no insertion.
 
-    A GPU's state changes only when something is placed on it, so a ready task's best GPU is looked for again only
-    where that was the GPU just used.
+    A GPU's state changes only when something is placed on it, so a ready task's best GPU is out of date only where that
+    GPU was used since. Best starts and finishes never fall, and none is before the first GPU is free; so where the
+    smallest one is wanted, a task that loses with what is certain about it is not looked at again.
 
     Parameters
     ----------
@@ -92,39 +111,43 @@ def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> T
     best_gpu = np.empty(n, dtype=np.int64)
     best_start = np.empty(n, dtype=np.int64)
     best_finish = np.empty(n, dtype=np.int64)
+    times_used = np.zeros(m, dtype=np.int64)  # of each GPU
+    seen_used = np.empty(n, dtype=np.int64)  # of the best GPU, when it was found
+    shortest = np.full(n, np.int64(2**62))
+    for task in range(n):
+        for k in range(m):
+            if arrays.allowed[task, k]:
+                shortest[task] = min(shortest[task], arrays.durations[task, k])
     num_waiting = 0
     for task in range(n):
         if missing[task] == 0:
             waiting[num_waiting] = task
             num_waiting += 1
     num_new = num_waiting
-    used = -1
     while num_waiting > 0:
         chosen = -1
+        first_free = _first_free(timeline)
         for index in range(num_waiting):
             task = waiting[index]
             is_new = index >= num_waiting - num_new
             if is_new:
                 ready_times(arrays, timeline, task, ready_at[task])
-            if is_new or best_gpu[task] == used:
+            elif rule != LARGEST_FINISH and chosen >= 0:
+                if shortest[task] > 0:  # a task of duration 0 need not wait for a free GPU
+                    best_start[task] = max(best_start[task], first_free)
+                    best_finish[task] = max(best_finish[task], first_free + shortest[task])
+                if not _goes_first(rule, level, best_start, best_finish, task, waiting[chosen]):
+                    continue
+            if is_new or seen_used[task] != times_used[best_gpu[task]]:
                 k = _best_gpu(arrays, timeline, task, ready_at[task], rule)
-                best_gpu[task] = k
-                best_start[task] = earliest_start(timeline, k, ready_at[task, k], arrays.durations[task, k], False)
+                best_gpu[task], seen_used[task] = k, times_used[k]
+                best_start[task] = _start_on(arrays, timeline, task, k, ready_at[task, k])
                 best_finish[task] = best_start[task] + arrays.durations[task, k]
-            if chosen < 0 or _goes_first(
-                rule,
-                level,
-                best_start[task],
-                best_finish[task],
-                task,
-                best_start[waiting[chosen]],
-                best_finish[waiting[chosen]],
-                waiting[chosen],
-            ):
+            if chosen < 0 or _goes_first(rule, level, best_start, best_finish, task, waiting[chosen]):
                 chosen = index
         task = waiting[chosen]
-        used = best_gpu[task]
-        place(arrays, timeline, task, used, best_start[task])
+        place(arrays, timeline, task, best_gpu[task], best_start[task])
+        times_used[best_gpu[task]] += 1
         num_waiting -= 1
         waiting[chosen] = waiting[num_waiting]
         num_new = 0

@@ -38,13 +38,13 @@ CYCLIC = 4
 """GPU rule: the next GPU that fits after the one of the task placed before, in index order, round and round."""
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _goes_first(priority: NDArray[np.float64], task: int, other: int) -> bool:
     """Say whether a task comes before another: higher priority, ties by index."""
     return priority[task] > priority[other] or (priority[task] == priority[other] and task < other)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task: int) -> None:
     """Add a task to a heap of `size` ready tasks."""
     child = size
@@ -57,7 +57,7 @@ def _push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], tas
     heap[child] = task
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> int:
     """Take the first task from a heap of `size` ready tasks."""
     first, last = heap[0], heap[size - 1]
@@ -76,7 +76,7 @@ def _pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> i
     return first
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     """Return the index at a position of the order by (score, index); scores of infinity stand last."""
     chosen = -1
@@ -90,7 +90,7 @@ def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     return chosen
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _nth_true(flags: NDArray[np.bool_], position: int) -> int:
     """Return the index of the entry at a position among those that are true."""
     for k in range(len(flags)):
@@ -103,20 +103,18 @@ def _nth_true(flags: NDArray[np.bool_], position: int) -> int:
 
 @njit(cache=True)
 def _choose(
-    arrays: DagArrays,
-    task: int,
     rule: int,
     key: float,
     previous: int,
+    allowed: NDArray[np.bool_],
     fits: NDArray[np.bool_],
     scores: NDArray[np.float64],
 ) -> int:
-    """Choose a GPU among those that fit (there is one), by rule."""
+    """Choose a GPU among those that fit (there is one) by a rule, given where the task may run at all."""
     count = fits.sum()
     if rule == RANKED:
         return _position_in_order(scores, min(count - 1, math.floor(count * key * key)))
     if rule == DIRECT:
-        allowed = arrays.allowed[task]
         count = allowed.sum()
         k = _nth_true(allowed, min(count - 1, math.floor(count * key)))
         if fits[k]:
@@ -162,6 +160,7 @@ def build(
     """
     n, m = arrays.durations.shape
     timeline = new_timeline(arrays)
+    slot_start, slot_finish, num_slots = timeline.slot_start, timeline.slot_finish, timeline.num_slots
     missing = arrays.pred_offsets[1:] - arrays.pred_offsets[:-1]
     heap = np.empty(n, dtype=np.int64)
     size = 0
@@ -182,18 +181,29 @@ def build(
             scores[k] = np.inf
             if fits[k]:
                 some_fit = True
-                starts[k] = earliest_start(timeline, k, ready[k], arrays.durations[task, k], insertion)
+                starts[k] = earliest_start(
+                    slot_start[k], slot_finish[k], num_slots[k], ready[k], arrays.durations[task, k], insertion
+                )
                 scores[k] = starts[k] + arrays.durations[task, k]
                 if len(bias):
                     scores[k] += bias[task, k]
         if not some_fit:
             chosen = least_overflow(arrays, timeline, task)
-            starts[chosen] = earliest_start(timeline, chosen, ready[chosen], arrays.durations[task, chosen], insertion)
+            starts[chosen] = earliest_start(
+                slot_start[chosen],
+                slot_finish[chosen],
+                num_slots[chosen],
+                ready[chosen],
+                arrays.durations[task, chosen],
+                insertion,
+            )
         elif len(pinned) and pinned[task] >= 0 and fits[pinned[task]]:
             chosen = pinned[task]
+        elif rule == EARLIEST:
+            chosen = scores.argmin()
         else:
             key = gpu_keys[task] if len(gpu_keys) else 0.0
-            chosen = _choose(arrays, task, rule, key, previous, fits, scores)
+            chosen = _choose(rule, key, previous, arrays.allowed[task], fits, scores)
         place(arrays, timeline, task, chosen, starts[chosen])
         previous = chosen
         for entry in range(arrays.succ_offsets[task], arrays.succ_offsets[task + 1]):

@@ -26,6 +26,7 @@ class Timeline(NamedTuple):
     free_memory: NDArray[np.int64]  # (m,), negative after an overflow
     reserved: NDArray[np.int64]  # (m,), bytes of tasks not placed yet that may run nowhere else
     overflow: NDArray[np.int64]  # (1,), bytes placed beyond the limits
+    arrival: NDArray[np.int64]  # (m,), scratch: when data arrives over each class of links
 
 
 UNLIMITED = np.int64(2**62)
@@ -51,41 +52,61 @@ def new_timeline(arrays: DagArrays) -> Timeline:
         free_memory,
         reserved,
         np.zeros(1, dtype=np.int64),
+        np.empty(m, dtype=np.int64),
     )
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64]) -> None:
     """Write when the data of all predecessors and the release allow a task to start on each GPU, shape (m,)."""
-    m = len(ready)
+    arrival = timeline.arrival
     ready[:] = arrays.release[task]
     for entry in range(arrays.pred_offsets[task], arrays.pred_offsets[task + 1]):
         predecessor, data = arrays.pred_tasks[entry], arrays.pred_bytes[entry]
         finish, source = timeline.finish[predecessor], timeline.gpu[predecessor]
-        for k in range(m):
-            arrival = finish
-            if data > 0 and k != source:
-                arrival += arrays.latency[source, k] + np.int64(math.ceil(data / arrays.bytes_per_tick[source, k]))
-            ready[k] = max(ready[k], arrival)
+        if data == 0:
+            for k in range(len(ready)):
+                ready[k] = max(ready[k], finish)
+            continue
+        for link in range(arrays.num_link_classes[source]):
+            transfer = np.int64(math.ceil(data / arrays.class_bytes_per_tick[source, link]))
+            arrival[link] = finish + arrays.class_latency[source, link] + transfer
+        for k in range(len(ready)):
+            ready[k] = max(ready[k], arrival[arrays.link_class[source, k]])
 
 
-@njit(cache=True)
-def earliest_start(timeline: Timeline, k: int, ready: int, duration: int, insertion: bool) -> int:
-    """Return the earliest start on GPU k not before `ready`: in an idle gap, or after its last task."""
-    count = timeline.num_slots[k]
-    if duration == 0 or count == 0 or timeline.slot_finish[k, count - 1] <= ready:
+@njit(cache=True, forceinline=True)
+def earliest_start(
+    slot_start: NDArray[np.int64],
+    slot_finish: NDArray[np.int64],
+    count: int,
+    ready: int,
+    duration: int,
+    insertion: bool,
+) -> int:
+    """Return the earliest start on a GPU not before `ready`: in an idle gap, or after its last task.
+
+    Takes the GPU's own row of slots, of which `count` are in use: passing whole timelines costs more than the search.
+    """
+    if duration == 0 or count == 0 or slot_finish[count - 1] <= ready:
         return ready  # a task of duration 0 occupies nothing
     if not insertion:
-        return timeline.slot_finish[k, count - 1]
-    start = ready
-    for slot in range(np.searchsorted(timeline.slot_finish[k, :count], ready, side="right"), count):
-        if start + duration <= timeline.slot_start[k, slot]:
+        return slot_finish[count - 1]
+    start, first, last = ready, 0, count - 1  # the first slot that ends after `ready`
+    while first < last:
+        middle = (first + last) // 2
+        if slot_finish[middle] > ready:
+            last = middle
+        else:
+            first = middle + 1
+    for slot in range(first, count):
+        if start + duration <= slot_start[slot]:
             return start
-        start = timeline.slot_finish[k, slot]
+        start = slot_finish[slot]
     return start
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def room(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
     """Return the bytes left on GPU k if the task goes there and the reserved ones come; negative: it does not fit."""
     reserved = timeline.reserved[k]
@@ -94,7 +115,7 @@ def room(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
     return timeline.free_memory[k] - reserved - arrays.task_memory[task]
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     """Return the allowed GPU with the most room, for a task that fits nowhere; ties to the lowest index."""
     best = -1
@@ -106,7 +127,7 @@ def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) -> None:
     """Put a task on GPU k at a start that `earliest_start` gave."""
     duration = arrays.durations[task, k]
