@@ -20,11 +20,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundMethod:
-    """A way to a bound: where its function stands, what proves it, and the solver that it asks for help."""
+    """A way to a bound.
+
+    Parameters
+    ----------
+    path
+        ``module:function`` of instance and objective.
+    proof
+        What proves it.
+    distribution
+        The solver that it asks for help, None for none.
+    is_costly
+        Whether it is left out, unless named, above `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
+    """
 
     path: str
     proof: str
     distribution: str | None = None
+    is_costly: bool = False
 
 
 BOUND_METHODS = {
@@ -45,8 +58,23 @@ BOUND_METHODS = {
         proof="area LP, multipliers checked in integers",
         distribution="highspy",
     ),
+    "window-load": BoundMethod(
+        path="formulations.dag.bounds.window_load:window_load",
+        proof="window-load LP, multipliers checked in integers",
+        distribution="highspy",
+        is_costly=True,
+    ),
+    "destructive": BoundMethod(
+        path="formulations.dag.bounds.destructive:destructive",
+        proof="all makespans below are refuted by window loads",
+        distribution="highspy",
+        is_costly=True,
+    ),
 }
-"""Bounds without search, by name; a function of instance and objective each."""
+"""Bounds without search, by name."""
+
+MAX_PAIRS_FOR_COSTLY = 1_000
+"""Up to here the costly bounds take a fraction of a second."""
 
 
 def lower_bound(
@@ -67,7 +95,8 @@ def lower_bound(
     objective
         What is minimised.
     methods
-        Names of bounds (`BOUND_METHODS`) or exact methods; by default all bounds without search.
+        Names of bounds (`BOUND_METHODS`) or exact methods; by default all bounds without search, the costly ones only
+        up to `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
     time_limit
         Seconds for each exact method among them.
     threads, seed
@@ -86,7 +115,7 @@ def lower_bound(
     from solvers.solve import solve
 
     objective, bounds = Objective(objective), list[Bound]()
-    for name in BOUND_METHODS if methods is None else methods:
+    for name in _default_methods(instance) if methods is None else methods:
         if name in BOUND_METHODS:
             bounds.append(_bound(name, instance, objective))
             continue
@@ -97,6 +126,12 @@ def lower_bound(
         if result.bound is not None:
             bounds.append(result.bound)
     return bounds
+
+
+def _default_methods(instance: DagInstance) -> list[str]:
+    """Return the bounds that are worth their time on an instance of this size."""
+    small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY
+    return [name for name, method in BOUND_METHODS.items() if small or not method.is_costly]
 
 
 def best_bound(bounds: Sequence[Bound]) -> Bound | None:

@@ -78,10 +78,10 @@ def _goes_first(
 @njit(cache=True)
 def _first_free(timeline: Timeline) -> int:
     """Return when the first GPU has run all that was placed on it."""
-    earliest = np.int64(2**62)
+    earliest = 2**62
     for k in range(len(timeline.num_slots)):
         if timeline.num_slots[k] == 0:
-            return np.int64(0)
+            return 0
         earliest = min(earliest, timeline.slot_finish[k, timeline.num_slots[k] - 1])
     return earliest
 

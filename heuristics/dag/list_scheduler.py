@@ -200,7 +200,7 @@ def build(
         elif len(pinned) and pinned[task] >= 0 and fits[pinned[task]]:
             chosen = pinned[task]
         elif rule == EARLIEST:
-            chosen = scores.argmin()
+            chosen = int(scores.argmin())
         else:
             key = gpu_keys[task] if len(gpu_keys) else 0.0
             chosen = _choose(rule, key, previous, arrays.allowed[task], fits, scores)

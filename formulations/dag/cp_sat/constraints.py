@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
+    from formulations.dag.bounds.assignment_lp import AssignmentLp
     from formulations.dag.cp_sat.variables import Variables
     from formulations.dag.cp_sat.windows import Windows
     from instances.dag_instance import DagInstance
@@ -104,6 +105,20 @@ def add_windows(model: cp_model.CpModel, instance: DagInstance, variables: Varia
         if len(variables.gpus[task]) > 1:
             model.add(variables.start[task] >= earliest).only_enforce_if(literal)
             model.add(variables.start[task] <= latest).only_enforce_if(literal)
+
+
+def add_window_loads(
+    model: cp_model.CpModel, lp: AssignmentLp, variables: Variables, makespan: cp_model.IntVar
+) -> None:
+    """Redundant: the rows of the window-load LP, which tell the search early how much a GPU can take in between."""
+    from ortools.sat.python import cp_model
+
+    literals = [
+        variables.on[task, gpu] for task, gpu in zip(lp.task_of_pair.tolist(), lp.gpu_of_pair.tolist(), strict=True)
+    ]
+    for row in lp.rows:
+        work = cp_model.LinearExpr.weighted_sum([literals[pair] for pair in row.pairs.tolist()], row.ticks.tolist())
+        model.add(work + row.base <= makespan)
 
 
 def add_loads(model: cp_model.CpModel, instance: DagInstance, variables: Variables, last: cp_model.LinearExprT) -> None:

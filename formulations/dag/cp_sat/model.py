@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dag.cp_sat.constraints import add_loads, add_memory, add_non_overlap, add_transfers, add_windows
+from formulations.dag.bounds.window_load import window_load_lp
+from formulations.dag.cp_sat.constraints import (
+    add_loads,
+    add_memory,
+    add_non_overlap,
+    add_transfers,
+    add_window_loads,
+    add_windows,
+)
 from formulations.dag.cp_sat.objective import add_objective
 from formulations.dag.cp_sat.variables import add_variables
 from formulations.dag.left_shift import left_shift
@@ -20,6 +28,10 @@ if TYPE_CHECKING:
     from formulations.dag.cp_sat.windows import Windows
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
+
+
+MAX_PAIRS_FOR_WINDOW_LOADS = 1_000
+"""Above this many pairs of task and GPU the window-load rows slow the search more than they help."""
 
 
 class CpSatModel:
@@ -53,6 +65,15 @@ class CpSatModel:
         add_memory(model, instance, self._variables)
         add_windows(model, instance, self._variables, within)
         add_loads(model, instance, self._variables, self._last)
+        pairs = len(self._variables.on)
+        if objective is Objective.MAKESPAN and 0 < pairs <= MAX_PAIRS_FOR_WINDOW_LOADS:
+            lp = window_load_lp(instance, within.around, within.at_least)[1]
+            add_window_loads(model, lp, self._variables, self._last)
+
+    @property
+    def num_literals(self) -> int:
+        """Number of Boolean decisions."""
+        return len(self._variables.on) + sum(len(reached) for reached in self._variables.delay_reached.values())
 
     def hint(self, schedule: DagSchedule) -> None:
         """Hint a complete solution; a schedule outside the windows is left out."""

@@ -1,0 +1,50 @@
+"""B8, destructive improvement: the largest makespan that can be refuted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from formulations.dag.bounds.path_bound import path_bound
+from formulations.dag.bounds.window_load import window_load_lp
+from formulations.dag.heads_and_tails import heads_and_tails
+from instances.objective import Objective
+
+if TYPE_CHECKING:
+    from instances.dag_instance import DagInstance
+
+
+def destructive(instance: DagInstance, objective: Objective) -> int:
+    """Return one more than a makespan that heads and tails or the window-load LP refute; 0 for weighted completion.
+
+    A makespan of at most C removes all pairs with head + duration + tail above C, which raises heads and tails of the
+    others; C is refuted if a task is left without a GPU, or the window-load LP under the deadline C proves more than C.
+    Bisection between the plain window-load bound and the first C that is not refuted. Klein and Scholl (1999) name the
+    scheme; this use is our own.
+    """
+    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+        return 0
+    around = heads_and_tails(instance)
+    if not around.allowed.any(axis=1).all():
+        return path_bound(instance, objective, around)
+    refuted = path_bound(instance, objective, around)
+    refuted = max(refuted, window_load_lp(instance, around, refuted)[0]) - 1
+    step = max(1, refuted // 64)
+    while _is_refuted(instance, refuted + step):
+        refuted += step
+        step *= 2
+    open_makespan = refuted + step
+    while open_makespan - refuted > 1:
+        middle = (refuted + open_makespan) // 2
+        if _is_refuted(instance, middle):
+            refuted = middle
+        else:
+            open_makespan = middle
+    return refuted + 1
+
+
+def _is_refuted(instance: DagInstance, makespan: int) -> bool:
+    """Say whether it is proved that no schedule has at most this makespan."""
+    around = heads_and_tails(instance, makespan_at_most=makespan)
+    if not around.allowed.any(axis=1).all():
+        return True
+    return window_load_lp(instance, around, makespan, deadline=makespan)[0] > makespan
