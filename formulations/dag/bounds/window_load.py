@@ -30,7 +30,8 @@ def window_load(instance: DagInstance, objective: Objective) -> int:
 
     If some task of S = {i : H[i,k] >= a, T[i,k] >= b} runs on k, all of S on k run after a, and b ticks remain after
     the last: a + sum over S of p[i,k] x[i,k] + b <= C. With no task of S on k that would still claim C >= a + b, so
-    beyond a proven bound LB the surplus is tied to a task e of S: LB + (a + b - LB) x[e,k] + sum over S of p[i,k] x[i,k] <= C.
+    beyond a proven bound LB the surplus is tied to a task e of S:
+    LB + (a + b - LB) x[e,k] + sum over S of p[i,k] x[i,k] <= C.
     Heads and tails are join-aware. Our own derivation; rows are separated in rounds.
     """
     if objective is not Objective.MAKESPAN or instance.num_tasks == 0:

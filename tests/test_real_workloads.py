@@ -1,0 +1,83 @@
+"""Tests of all methods on public workloads; they skip where the data are absent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from heuristics.stop import MaxEvaluations
+from instances import DagInstance, verify_dag_schedule
+from instances.cluster import parse_cluster
+from instances.readers.alibaba_v2018 import read_alibaba_v2018_jobs
+from instances.readers.measured_graph import READER_COST
+from instances.readers.readers import read_instance
+from solvers import METHODS, Bound, lower_bound, solve
+from tests.real_data import real_data
+
+
+def _nasnet(name: str) -> DagInstance:
+    """Read a NASNet graph onto V100, T4 and P100 in two servers whose memory only just holds it."""
+    return read_instance(
+        "pipedream",
+        real_data(f"pipedream/{name}.txt"),
+        cluster=parse_cluster("v100-t4-p100-pair"),
+        cost=replace(READER_COST, memory_tightness=0.8),
+    )
+
+
+def _options(method: str) -> dict[str, object]:
+    """Return a small budget."""
+    kind = METHODS[method].kind
+    return {"stop": MaxEvaluations(50)} if kind == "search" else {"time_limit": 5.0} if kind == "exact" else {}
+
+
+@pytest.mark.parametrize("name", ["nasnetamobile", "nasnetalarge"])
+def test_nasnet_on_mixed_servers(name: str) -> None:
+    """Tests that memory forces a split and every method returns a verified schedule with a gap to a proven bound."""
+    instance = _nasnet(name)
+    assert instance.task_memory.sum() > instance.gpu_memory.max()
+    bounds = lower_bound(instance)
+    for method in METHODS:
+        result = solve(instance, method, seed=1, bounds=bounds, **_options(method))
+        assert result.schedule is not None, method
+        assert verify_dag_schedule(instance, result.schedule) == []
+        assert result.gap is not None
+        assert result.gap >= 0
+        assert len(set(result.schedule.gpu.tolist())) > 1
+
+
+def test_alibaba_jobs_on_mixed_gpus() -> None:
+    """Tests that every method schedules 20 production jobs, none below the best bound, and most are proved quickly."""
+    jobs = read_alibaba_v2018_jobs(
+        real_data("alibaba-v2018-dag/selected_DAGs.csv.gz"),
+        cluster=parse_cluster("mixed-4"),
+        count=20,
+        min_tasks=10,
+        max_tasks=50,
+        pick="random",
+        seed=1,
+    )
+    assert len(jobs) == 20
+    for instance in jobs:
+        assert 10 <= instance.num_tasks <= 50
+        exact = solve(instance, "cp-sat", time_limit=5.0, seed=1)
+        assert exact.bound is not None
+        bounds: list[Bound] = [exact.bound]
+        for method in METHODS:
+            if METHODS[method].kind != "exact":
+                result = solve(instance, method, seed=1, bounds=bounds, **_options(method))
+                assert result.objective is not None
+                assert result.objective >= exact.bound.value
+
+
+def test_heft_paper_example() -> None:
+    """Tests the 10-task, 3-GPU example of the HEFT paper: HEFT 80, proven optimum 73, gap 9.59 %."""
+    instance = read_instance("heterogeneous-text", real_data("santiago-hetero/Ilavarasan-3-10.txt"))
+    optimum = solve(instance, "cp-sat", seed=1)
+    heft = solve(instance, "heft", bounds=[] if optimum.bound is None else [optimum.bound])
+    assert (optimum.objective, optimum.lower_bound) == (73, 73)
+    assert heft.objective == 80
+    assert heft.gap is not None
+    assert f"{100 * heft.gap:.2f}" == "9.59"
+    assert heft.gap_kind == "optimality gap"
