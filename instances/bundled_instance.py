@@ -38,7 +38,7 @@ class Bundled:
 
 BUNDLED: dict[str, Bundled] = {
     "inception-block": Bundled(
-        file="inception_block.txt",
+        file="inception-block.txt",
         format_name="pipedream",
         cluster="mixed-3",
         description="forward pass of an Inception block with its classifier, 15 layers, on V100, T4 and P100",

@@ -120,7 +120,8 @@ def _check_horizon(instance: DagInstance) -> None:
         slowest = float(instance.bytes_per_tick[off_diagonal].min())
         longest_latency = int(instance.latency[off_diagonal].max())
         data = instance.edge_bytes[instance.edge_bytes > 0]
-        delays = longest_latency * len(data) + int(np.ceil(data / slowest).sum())
+        with np.errstate(over="ignore"):  # a bandwidth near 0: no finite time
+            delays = longest_latency * len(data) + int(min(float(np.ceil(data / slowest).sum()), 2.0**60))
     work = sum(instance.durations.max(axis=1, initial=0).tolist())
     horizon = int(instance.release.max(initial=0)) + work + delays
     if horizon > MAX_INTEGER:

@@ -108,6 +108,10 @@ class Cluster:
         return latency
 
 
+MAX_GPUS = 4096
+"""Largest cluster that a text may ask for; its link matrices take 256 MiB."""
+
+
 def parse_cluster(text: str) -> Cluster:
     """Make a cluster from a preset's name or a short text such as ``2xV100-16GB+1xT4,4xP100``.
 
@@ -125,14 +129,18 @@ def parse_cluster(text: str) -> Cluster:
     near = difflib.get_close_matches(text, CLUSTER_PRESETS)
     if near and not _looks_like_kinds(text):
         raise ValueError(f"cluster: expected a preset such as {' or '.join(near)}, got {text!r}.")
-    servers = []
+    servers, num_gpus = [], 0
     for number, part in enumerate(text.split(",")):
         kinds: list[GpuKind] = []
         for group in part.split("+"):
             match = re.fullmatch(r"(?:(\d+)x)?([A-Za-z0-9-]+)", group.strip())
             if match is None:
                 raise ValueError(f"cluster: expected a preset or COUNTxKIND+...,... such as 2xT4+1xP100, got {text!r}.")
-            kinds += [gpu_kind(match[2])] * int(match[1] or 1)
+            count = int(match[1] or 1)
+            num_gpus += count
+            if num_gpus > MAX_GPUS:
+                raise ValueError(f"cluster: expected at most {MAX_GPUS} GPUs, got {text!r}.")
+            kinds += [gpu_kind(match[2])] * count
         servers.append(Server(name=f"s{number}", kinds=tuple(kinds)))
     return Cluster(servers=tuple(servers))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,8 @@ class DagInstance:
         object.__setattr__(self, "bytes_per_tick", bandwidth)
         if isinstance(self.tick_seconds, bool) or not isinstance(self.tick_seconds, int | float):
             raise TypeError(f"tick_seconds: expected a number, got {self.tick_seconds!r}.")
-        object.__setattr__(self, "tick_seconds", float(self.tick_seconds))
+        is_huge = abs(self.tick_seconds) >= 2**1023  # an integer that no float may hold
+        object.__setattr__(self, "tick_seconds", math.inf if is_huge else float(self.tick_seconds))
         if not isinstance(self.name, str):
             raise TypeError(f"name: expected text, got {self.name!r}.")
         for name, place, length in (

@@ -39,7 +39,7 @@ def frozen_integers(values: ArrayLike, *, place: str, shape: tuple[int | None, .
         raise TypeError(f"{place}: expected integers, got {_example(array)}.")
     if array.size and (int(array.max()) > MAX_INTEGER or int(array.min()) < -MAX_INTEGER):
         raise ValueError(f"{place}: expected values up to 2**53, got {_largest(array)}.")
-    return _frozen(array.astype(np.int64, order="C"))
+    return _frozen(array.astype(np.int64, order="C", copy=False))
 
 
 def frozen_floats(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
@@ -54,10 +54,10 @@ def frozen_floats(values: ArrayLike, *, place: str, shape: tuple[int | None, ...
     """
     array = _shaped(values, place=place, shape=shape)
     if array.size == 0:
-        array = array.astype(np.float64, order="C")
+        array = array.astype(np.float64, order="C", copy=False)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{place}: expected numbers, got {_example(array)}.")
-    array = array.astype(np.float64, order="C")
+    array = array.astype(np.float64, order="C", copy=False)
     if not np.isfinite(array).all():
         index = tuple(int(axis) for axis in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{place}{_subscript(index)}: expected a finite number, got {array[index]}.")
@@ -98,16 +98,23 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
 
 
 def _is_huge(array: NDArray[Any]) -> bool:
-    """Say whether these are integers beyond 64 bits, which NumPy keeps as objects."""
+    """Say whether these are integers beyond 64 bits, which NumPy keeps as objects, or as floats if below 2**64."""
+    if array.dtype.kind == "f":
+        return bool((array == np.floor(array)).all() and np.isfinite(array).all() and np.abs(array).max() >= 2.0**63)
     return array.dtype.kind == "O" and all(type(value) is int for value in array.flat)
 
 
 def _example(array: NDArray[Any]) -> str:
-    """Show the first entry that is not an integer, with its position."""
-    for index, value in np.ndenumerate(array.astype(object)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            return f"{value!r} at {_subscript(index)}"
-    return f"an array of {array.dtype}"
+    """Show the first entry that is not an integer, with its position; one fraction makes floats of its neighbours."""
+    entries = [
+        (isinstance(value, float) and value.is_integer(), index, value)
+        for index, value in np.ndenumerate(array.astype(object))
+        if isinstance(value, bool) or not isinstance(value, int)
+    ]
+    if not entries:
+        return f"an array of {array.dtype}"
+    _, index, value = min(entries, key=lambda entry: entry[0])
+    return f"{value!r} at {_subscript(index)}"
 
 
 def _largest(array: NDArray[Any]) -> int:

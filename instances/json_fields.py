@@ -26,6 +26,10 @@ def parse_json(text: str) -> object:
         raise ValueError(f"line {error.lineno}, column {error.colno}: expected JSON, got {error.msg}.") from error
     except RecursionError as error:
         raise ValueError("line 1, column 1: expected JSON of moderate depth, got deeper nesting.") from error
+    except ValueError as error:
+        if "int_max_str_digits" in str(error):  # Python's own limit, in Python's own words
+            raise ValueError("document: expected integers of at most thousands of digits, got more.") from error
+        raise
 
 
 class JsonObject:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,12 +62,12 @@ def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = N
         colours = [palette[int(colour_of[task]) % len(palette)] for task in tasks]
         ax.broken_barh(bars, (gpu - 0.42, 0.84), facecolors=colours, edgecolors="#4d4d4d", linewidth=0.5, zorder=2)
     if instance.num_tasks <= MAX_LABELLED_TASKS:
-        for task, name in enumerate(instance.task_names):
+        for task, name in enumerate(map(_drawable, instance.task_names)):
             width = int(finish[task] - schedule.start[task])
             if width * CHARACTERS_ACROSS >= span * len(name):
                 middle, gpu = int(schedule.start[task]) + width / 2, int(schedule.gpu[task])
                 ax.text(middle, gpu, name, ha="center", va="center", fontsize=7, zorder=3, parse_math=False)
-    labels = [f"{name} ({kind})" for name, kind in zip(instance.gpu_names, instance.gpu_kinds, strict=True)]
+    labels = [_drawable(f"{name} ({kind})") for name, kind in zip(instance.gpu_names, instance.gpu_kinds, strict=True)]
     shown = range(0, instance.num_gpus, 1 + instance.num_gpus // 40)
     ax.set_yticks(list(shown), [labels[gpu] for gpu in shown], fontsize=8, parse_math=False)
     ax.set_ylim(instance.num_gpus - 0.4, -0.6)
@@ -79,12 +80,18 @@ def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = N
     return ax
 
 
+def _drawable(name: str) -> str:
+    """Replace what is no letter: fonts and XML know no control characters and no lone surrogates."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+
+
 def gantt_svg(instance: DagInstance, schedule: DagSchedule) -> str:
     """Return the chart as one ``<svg>`` element, for notebooks and reports."""
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "optgap", "svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.hashsalt": "optgap", "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # whoever shows the text chooses the font
         figure = plot_gantt(instance, schedule).get_figure(root=True)
         assert figure is not None  # the axes were just made with one
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -32,12 +32,15 @@ class BoundMethod:
         The solver that it asks for help, None for none.
     is_costly
         Whether it is left out, unless named, above `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
+    is_default
+        Whether it is computed at all unless named; not where another bound is never below it.
     """
 
     path: str
     proof: str
     distribution: str | None = None
     is_costly: bool = False
+    is_default: bool = True
 
 
 BOUND_METHODS = {
@@ -62,7 +65,7 @@ BOUND_METHODS = {
         path="formulations.dag.bounds.window_load:window_load",
         proof="window-load LP, multipliers checked in integers",
         distribution="highspy",
-        is_costly=True,
+        is_default=False,  # destructive begins with it
     ),
     "destructive": BoundMethod(
         path="formulations.dag.bounds.destructive:destructive",
@@ -95,8 +98,8 @@ def lower_bound(
     objective
         What is minimised.
     methods
-        Names of bounds (`BOUND_METHODS`) or exact methods; by default all bounds without search, the costly ones only
-        up to `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
+        Names of bounds (`BOUND_METHODS`) or exact methods; by default the bounds that are worth their time: the paths
+        and the area, and up to `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU those that are not below another.
     time_limit
         Seconds for each exact method among them.
     threads, seed
@@ -124,19 +127,27 @@ def lower_bound(
             raise ValueError(f"methods: expected some of {', '.join([*BOUND_METHODS, *exact])}, got {name!r}.")
         result = solve(instance, method=name, objective=objective, time_limit=time_limit, threads=threads, seed=seed)
         if result.bound is not None:
-            bounds.append(result.bound)
+            bounds.append(_of_exact_method(name, result.bound, result.runtime_seconds))
     return bounds
 
 
 def _default_methods(instance: DagInstance) -> list[str]:
     """Return the bounds that are worth their time on an instance of this size."""
     small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY
-    return [name for name, method in BOUND_METHODS.items() if small or not method.is_costly]
+    return [name for name, method in BOUND_METHODS.items() if method.is_default and (small or not method.is_costly)]
 
 
 def best_bound(bounds: Sequence[Bound]) -> Bound | None:
     """Return the largest bound; ties to one that is an optimum, then to the first."""
     return max(bounds, key=lambda bound: (bound.value, bound.is_optimum), default=None)
+
+
+def _of_exact_method(name: str, bound: Bound, seconds: float) -> Bound:
+    """Return what an exact method can stand for: its own bound, or one that it began with and did not have to raise."""
+    if bound.method == name:
+        return bound
+    proof = f"{bound.method} meets a schedule" if bound.is_optimum else f"no more than {bound.method}"
+    return replace(bound, method=name, proof=proof, seconds=seconds)
 
 
 def _bound(name: str, instance: DagInstance, objective: Objective) -> Bound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,8 +124,8 @@ def solve(
             )
     runtime_seconds = watch.seconds
     recorder.on_end(recorder.progress)
-    if outcome.lower_bound is not None and kind == "exact":
-        known.append(_proved(instance, objective, name, outcome, runtime_seconds))
+    if kind == "exact" and not outcome.is_infeasible:
+        known = _with_proof(instance, objective, name, outcome, runtime_seconds, known)
     _check_against_bounds(instance, objective, outcome, known, name, seed)
     return Result(
         instance=instance,
@@ -258,20 +259,31 @@ def _why(budgets: Sequence[StopCriterion], recorder: Recorder) -> Termination:
     return Termination.FINISHED
 
 
-def _proved(instance: DagInstance, objective: Objective, name: str, outcome: Outcome, runtime_seconds: float) -> Bound:
-    """Return the bound of an exact method."""
-    assert outcome.lower_bound is not None  # the caller asked
-    reached = (
-        outcome.schedule is not None and objective_value(instance, outcome.schedule, objective) == outcome.lower_bound
-    )
-    return Bound(
-        value=outcome.lower_bound,
-        method=name,
-        proof="search to the end" if reached else "search, not finished",
-        seconds=runtime_seconds,
-        solver=f"ortools {version_of('ortools')}",
-        is_optimum=reached,
-    )
+def _with_proof(
+    instance: DagInstance,
+    objective: Objective,
+    name: str,
+    outcome: Outcome,
+    runtime_seconds: float,
+    known: Sequence[Bound],
+) -> list[Bound]:
+    """Add the bound of an exact method, unless one from before the run is as good: then that one is the proof."""
+    bounds, best = list(known), best_bound(known)
+    if outcome.lower_bound is not None and (best is None or outcome.lower_bound > best.value):
+        best = Bound(
+            value=outcome.lower_bound,
+            method=name,
+            proof="search, not finished",
+            seconds=runtime_seconds,
+            solver=f"ortools {version_of('ortools')}",
+        )
+        bounds.append(best)
+    if best is None or outcome.schedule is None:
+        return bounds
+    if objective_value(instance, outcome.schedule, objective) == best.value:
+        proof = "search to the end" if best.method == name else best.proof
+        bounds.append(replace(best, proof=proof, is_optimum=True))
+    return bounds
 
 
 def _check_against_bounds(

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from heuristics.dag.timeline import (
+    Placement,
     Timeline,
     earliest_start,
     least_overflow,
@@ -87,7 +88,7 @@ def _first_free(timeline: Timeline) -> int:
 
 
 @njit(cache=True)
-def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Timeline:
+def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Placement:
     """Place all tasks, each time the (task, GPU) pair that the rule prefers among all ready tasks; no insertion.
 
     A GPU's state changes only when something is placed on it, so a ready task's best GPU is out of date only where that
@@ -158,4 +159,4 @@ def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> T
                 waiting[num_waiting] = successor
                 num_waiting += 1
                 num_new += 1
-    return timeline
+    return Placement(timeline.gpu, timeline.start, timeline.overflow[0])

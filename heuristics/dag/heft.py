@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from heuristics.dag.dag_arrays import dag_arrays
 from heuristics.dag.list_scheduler import list_schedule, schedule_of
-from heuristics.dag.ranks import upward_ranks
 
 if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
@@ -31,5 +30,4 @@ def heft(instance: DagInstance, *, insertion: bool = True) -> DagSchedule | None
     durations 0); means over allowed GPUs; GPUs with too little memory are skipped, memory of tasks that may run nowhere
     else is kept free; releases delay starts.
     """
-    arrays = dag_arrays(instance)
-    return schedule_of(instance, list_schedule(arrays, upward_ranks(arrays), insertion=insertion))
+    return schedule_of(instance, list_schedule(dag_arrays(instance), insertion=insertion))

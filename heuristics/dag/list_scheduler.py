@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from heuristics.dag.ranks import upward_ranks
 from heuristics.dag.timeline import (
+    Placement,
     Timeline,
     earliest_start,
     least_overflow,
@@ -36,6 +38,11 @@ UNIFORM = 3
 """GPU rule: as `DIRECT`, among the GPUs that fit now."""
 CYCLIC = 4
 """GPU rule: the next GPU that fits after the one of the task placed before, in index order, round and round."""
+
+
+_NO_KEYS = np.empty(0)
+_NO_BIAS = np.empty((0, 0))
+_NO_PINS = np.empty(0, dtype=np.int64)
 
 
 @njit(cache=True, forceinline=True)
@@ -106,11 +113,12 @@ def _choose(
     rule: int,
     key: float,
     previous: int,
+    best: int,
     allowed: NDArray[np.bool_],
     fits: NDArray[np.bool_],
     scores: NDArray[np.float64],
 ) -> int:
-    """Choose a GPU among those that fit (there is one) by a rule, given where the task may run at all."""
+    """Choose a GPU among those that fit (there is one) by a rule; `best` has the smallest score."""
     count = fits.sum()
     if rule == RANKED:
         return _position_in_order(scores, min(count - 1, math.floor(count * key * key)))
@@ -126,7 +134,7 @@ def _choose(
             k = (previous + step) % len(fits)
             if fits[k]:
                 return k
-    return int(scores.argmin())
+    return best
 
 
 @njit(cache=True)
@@ -175,19 +183,20 @@ def build(
         task = _pop(heap, size, priority)
         size -= 1
         ready_times(arrays, timeline, task, ready)
-        some_fit = False
+        best = -1
         for k in range(m):
             fits[k] = arrays.allowed[task, k] and room(arrays, timeline, task, k) >= 0
             scores[k] = np.inf
             if fits[k]:
-                some_fit = True
                 starts[k] = earliest_start(
                     slot_start[k], slot_finish[k], num_slots[k], ready[k], arrays.durations[task, k], insertion
                 )
                 scores[k] = starts[k] + arrays.durations[task, k]
                 if len(bias):
                     scores[k] += bias[task, k]
-        if not some_fit:
+                if best < 0 or scores[k] < scores[best]:
+                    best = k
+        if best < 0:
             chosen = least_overflow(arrays, timeline, task)
             starts[chosen] = earliest_start(
                 slot_start[chosen],
@@ -200,10 +209,10 @@ def build(
         elif len(pinned) and pinned[task] >= 0 and fits[pinned[task]]:
             chosen = pinned[task]
         elif rule == EARLIEST:
-            chosen = int(scores.argmin())
+            chosen = best
         else:
             key = gpu_keys[task] if len(gpu_keys) else 0.0
-            chosen = _choose(rule, key, previous, arrays.allowed[task], fits, scores)
+            chosen = _choose(rule, key, previous, best, arrays.allowed[task], fits, scores)
         place(arrays, timeline, task, chosen, starts[chosen])
         previous = chosen
         for entry in range(arrays.succ_offsets[task], arrays.succ_offsets[task + 1]):
@@ -237,30 +246,47 @@ def evaluate_keys(
     return timeline.overflow[0], objective_of(arrays, timeline, weighted)
 
 
-def list_schedule(
+@njit(cache=True)
+def place_by_priority(
     arrays: DagArrays,
     priority: NDArray[np.float64],
+    rule: int,
+    gpu_keys: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    pinned: NDArray[np.int64],
+    insertion: bool,
+) -> Placement:
+    """Call `build` and keep what a schedule needs; an empty priority stands for the upward ranks."""
+    if len(priority) < len(arrays.release):
+        priority = upward_ranks(arrays)
+    timeline = build(arrays, priority, rule, gpu_keys, bias, pinned, insertion)
+    return Placement(timeline.gpu, timeline.start, timeline.overflow[0])
+
+
+def list_schedule(
+    arrays: DagArrays,
+    priority: NDArray[np.float64] | None = None,
     *,
     rule: int = EARLIEST,
     gpu_keys: NDArray[np.float64] | None = None,
     bias: NDArray[np.float64] | None = None,
     pinned: NDArray[np.int64] | None = None,
     insertion: bool = True,
-) -> Timeline:
-    """Call `build` with defaults for what a method does not use."""
-    return build(
+) -> Placement:
+    """Call `build` with defaults for what a method does not use; by default the priority is the upward rank."""
+    return place_by_priority(
         arrays,
-        priority,
+        _NO_KEYS if priority is None else priority,
         rule,
-        np.empty(0) if gpu_keys is None else gpu_keys,
-        np.empty((0, 0)) if bias is None else bias,
-        np.empty(0, dtype=np.int64) if pinned is None else pinned,
+        _NO_KEYS if gpu_keys is None else gpu_keys,
+        _NO_BIAS if bias is None else bias,
+        _NO_PINS if pinned is None else pinned,
         insertion,
     )
 
 
-def schedule_of(instance: DagInstance, timeline: Timeline) -> DagSchedule | None:
-    """Return a complete timeline as a schedule, None where it exceeds a memory limit."""
-    if timeline.overflow[0] > 0:
+def schedule_of(instance: DagInstance, placement: Placement) -> DagSchedule | None:
+    """Return what a kernel placed as a schedule, None where it exceeds a memory limit."""
+    if placement.overflow > 0:
         return None
-    return DagSchedule(gpu=timeline.gpu, start=timeline.start, instance=instance)
+    return DagSchedule(gpu=placement.gpu, start=placement.start, instance=instance)

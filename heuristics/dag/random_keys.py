@@ -70,8 +70,8 @@ class RandomKeys:
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
         n = self.instance.num_tasks
-        timeline = list_schedule(self._arrays, keys[:n], rule=DECODINGS[self.decoding], gpu_keys=keys[n:])
-        return schedule_of(self.instance, timeline)
+        placement = list_schedule(self._arrays, keys[:n], rule=DECODINGS[self.decoding], gpu_keys=keys[n:])
+        return schedule_of(self.instance, placement)
 
     def heft_keys(self) -> NDArray[np.float64]:
         """Return a point that decodes to exactly HEFT's schedule."""
@@ -81,10 +81,10 @@ class RandomKeys:
         for position, task in enumerate(_placement_order(arrays, rank)):
             keys[task] = 1.0 - (position + 0.5) / n
         if self.decoding == "direct":
-            timeline = list_schedule(arrays, rank)
+            placement = list_schedule(arrays)
             for task in range(n):
                 allowed = np.flatnonzero(arrays.allowed[task])
-                keys[n + task] = (np.searchsorted(allowed, timeline.gpu[task]) + 0.5) / len(allowed)
+                keys[n + task] = (np.searchsorted(allowed, placement.gpu[task]) + 0.5) / len(allowed)
         return keys
 
     @property

@@ -29,6 +29,14 @@ class Timeline(NamedTuple):
     arrival: NDArray[np.int64]  # (m,), scratch: when data arrives over each class of links
 
 
+class Placement(NamedTuple):
+    """What a kernel placed: GPU and start of every task, and the bytes beyond the memory limits."""
+
+    gpu: NDArray[np.int64]  # (n,)
+    start: NDArray[np.int64]  # (n,)
+    overflow: int
+
+
 UNLIMITED = np.int64(2**62)
 """Free memory of a GPU without a limit; no sum of bytes comes near."""
 

@@ -80,7 +80,7 @@ def woa(
     three moves, scalars r1, r2, p, l per whale, synchronous rounds. Ours: random keys and their decoder, HEFT seed, l
     uniform in [-1, 1] as printed, the random whale is another one, a from the used share of the budget.
     """
-    _check(population=population, distance=distance, acceptance=acceptance)
+    _check(population=population, distance=distance, acceptance=acceptance, spiral=spiral)
     keys = RandomKeys(instance, objective, decoding)
     toolbox = _toolbox(keys, rng, heft_seed=heft_seed, distance=distance, spiral=spiral)
     leader = tools.HallOfFame(1, similar=np.array_equal)
@@ -137,7 +137,7 @@ def move(
     return target - step * np.abs(pull * target - position)
 
 
-def _check(*, population: int, distance: str, acceptance: str) -> None:
+def _check(*, population: int, distance: str, acceptance: str, spiral: float) -> None:
     """Check the parameters of the pod."""
     if population < 2:
         raise ValueError(f"population: expected at least 2, got {population}.")
@@ -145,6 +145,8 @@ def _check(*, population: int, distance: str, acceptance: str) -> None:
         raise ValueError(f"distance: expected original or shifted, got {distance!r}.")
     if acceptance not in ("always", "greedy"):
         raise ValueError(f"acceptance: expected always or greedy, got {acceptance!r}.")
+    if not math.isfinite(spiral):
+        raise ValueError(f"spiral: expected a finite number, got {spiral}.")
 
 
 def _toolbox(

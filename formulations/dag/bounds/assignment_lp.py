@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    import highspy
     from numpy.typing import NDArray
 
     from instances.dag_instance import DagInstance
@@ -73,7 +74,7 @@ class AssignmentLp:
     durations
         Duration of every pair in ticks, shape (pairs,).
     rows
-        Load rows; add to it as you like.
+        Load rows; more may be added at the end at any time.
     """
 
     def __init__(self, instance: DagInstance, tasks: NDArray[np.int64], allowed: NDArray[np.bool_]) -> None:
@@ -83,6 +84,10 @@ class AssignmentLp:
         self._num_tasks = len(tasks)
         self._memory = instance.task_memory[tasks[self.task_of_pair]]
         self._capacity = instance.gpu_memory
+        self._limited = np.flatnonzero(instance.gpu_memory >= 0)
+        self._scale = max(float(self.durations.max(initial=1)), 1.0)  # numbers near 1 keep the tolerances meaningful
+        self._highs: highspy.Highs | None = None
+        self._num_loaded = 0
 
     def add_area_rows(self) -> None:
         """Add that the work on every GPU takes at most C."""
@@ -119,7 +124,7 @@ class AssignmentLp:
         if total == 0:
             return 0
         largest = sum(u * int(used.ticks.max(initial=0)) for u, used in zip(row, self.rows, strict=True))
-        largest += max(memory) * int(self._memory.max(initial=0))
+        largest += max(memory) * max(int(self._memory.max(initial=0)), 1)
         kind = np.int64 if (largest + 1) * (self._num_tasks + 1) < 2**62 else object  # else Python's own integers
         cost = np.array(memory, dtype=kind)[self.gpu_of_pair] * self._memory.astype(kind)
         for u, used in zip(row, self.rows, strict=True):
@@ -132,7 +137,7 @@ class AssignmentLp:
         return max(0, -(-value // total))
 
     def solve(self) -> tuple[Multipliers, NDArray[np.float64], float]:
-        """Solve the LP with HiGHS.
+        """Solve the LP with HiGHS; after rows were added it goes on from the last solution.
 
         Returns
         -------
@@ -140,60 +145,61 @@ class AssignmentLp:
             Multipliers, x per pair, and the value of C; zeros where HiGHS found nothing. None of it is trusted:
             `prove` says what the multipliers are worth.
         """
+        num_pairs, num_fixed = len(self.task_of_pair), self._num_tasks + len(self._limited)
+        if self._highs is None:
+            self._highs = self._load()
+        self._load_rows(self.rows[self._num_loaded :])
+        self._highs.run()
+        solution = self._highs.getSolution()
+        duals, values = np.array(solution.row_dual), np.array(solution.col_value)
+        if len(duals) != num_fixed + len(self.rows) or len(values) != num_pairs + 1:
+            duals, values = np.zeros(num_fixed + len(self.rows)), np.zeros(num_pairs + 1)
+        memory = np.zeros(len(self._capacity))
+        prices = np.maximum(-duals[self._num_tasks : num_fixed], 0.0)
+        memory[self._limited] = prices * self._scale / np.maximum(self._capacity[self._limited], 1)
+        found = Multipliers(row=np.maximum(-duals[num_fixed:], 0.0), memory=memory)
+        return found, values[:-1], float(values[-1]) * self._scale
+
+    def _load(self) -> highspy.Highs:
+        """Give HiGHS the columns, the assignment rows and the memory rows."""
         import highspy
 
-        num_pairs, num_gpus = len(self.task_of_pair), len(self._capacity)
-        scale = max(float(self.durations.max(initial=1)), 1.0)  # numbers near 1 keep the tolerances meaningful
-        limited = np.flatnonzero(self._capacity >= 0)
-        capacity = np.maximum(self._capacity[limited], 1).astype(np.float64)
-        first_load, first_memory = self._num_tasks, self._num_tasks + len(self.rows)
-        memory_row = np.full(num_gpus, -1)
-        memory_row[limited] = first_memory + np.arange(len(limited))
-        on_limited = np.flatnonzero(memory_row[self.gpu_of_pair] >= 0)
+        num_pairs = len(self.task_of_pair)
+        row_of_gpu = np.full(len(self._capacity), -1)
+        row_of_gpu[self._limited] = self._num_tasks + np.arange(len(self._limited))
+        on_limited = np.flatnonzero((row_of_gpu[self.gpu_of_pair] >= 0) & (self._memory > 0))
         gpu = self.gpu_of_pair[on_limited]
-        sizes = np.array([len(row.pairs) for row in self.rows], dtype=np.int64)
-        row_index = np.concatenate(
-            [
-                self.task_of_pair,
-                np.repeat(first_load + np.arange(len(self.rows)), sizes),
-                first_load + np.arange(len(self.rows)),
-                memory_row[gpu],
-            ]
-        )
-        column_index = np.concatenate(
-            [np.arange(num_pairs), *(row.pairs for row in self.rows), np.full(len(self.rows), num_pairs), on_limited]
-        )
-        entries = np.concatenate(
-            [
-                np.ones(num_pairs),
-                *(row.ticks / scale for row in self.rows),
-                np.full(len(self.rows), -1.0),
-                self._memory[on_limited] / np.maximum(self._capacity[gpu], 1),
-            ]
-        )
-        bases = np.array([row.base for row in self.rows]) / scale
-        num_rows = first_memory + len(limited)
-        order = np.lexsort((row_index, column_index))
-        order = order[entries[order] != 0.0]
+        row_index = np.concatenate([self.task_of_pair, row_of_gpu[gpu]])
+        column_index = np.concatenate([np.arange(num_pairs), on_limited])
+        entries = np.concatenate([np.ones(num_pairs), self._memory[on_limited] / np.maximum(self._capacity[gpu], 1)])
+        by_column = np.lexsort((row_index, column_index))
         lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = num_pairs + 1, num_rows
+        lp.num_col_, lp.num_row_ = num_pairs + 1, self._num_tasks + len(self._limited)
         lp.col_cost_ = np.concatenate([np.zeros(num_pairs), [1.0]])
         lp.col_lower_, lp.col_upper_ = np.zeros(num_pairs + 1), np.full(num_pairs + 1, highspy.kHighsInf)
-        lp.row_lower_ = np.concatenate([np.ones(self._num_tasks), np.full(num_rows - self._num_tasks, -np.inf)])
-        lp.row_upper_ = np.concatenate([np.ones(self._num_tasks), -bases, np.ones(len(limited))])
+        lp.row_lower_ = np.concatenate([np.ones(self._num_tasks), np.full(len(self._limited), -highspy.kHighsInf)])
+        lp.row_upper_ = np.ones(lp.num_row_)
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = np.searchsorted(column_index[order], np.arange(num_pairs + 2))
-        lp.a_matrix_.index_, lp.a_matrix_.value_ = row_index[order], entries[order]
+        lp.a_matrix_.start_ = np.searchsorted(column_index[by_column], np.arange(num_pairs + 2))
+        lp.a_matrix_.index_, lp.a_matrix_.value_ = row_index[by_column], entries[by_column]
         highs = highspy.Highs()
         highs.setOptionValue("output_flag", False)
         highs.setOptionValue("threads", 1)
         highs.passModel(lp)
-        highs.run()
-        solution = highs.getSolution()
-        duals, values = np.array(solution.row_dual), np.array(solution.col_value)
-        if len(duals) != num_rows or len(values) != num_pairs + 1:
-            duals, values = np.zeros(num_rows), np.zeros(num_pairs + 1)
-        memory = np.zeros(num_gpus)
-        memory[limited] = np.maximum(-duals[first_memory:], 0.0) * scale / capacity
-        found = Multipliers(row=np.maximum(-duals[first_load:first_memory], 0.0), memory=memory)
-        return found, values[:-1], float(values[-1]) * scale
+        return highs
+
+    def _load_rows(self, rows: list[LoadRow]) -> None:
+        """Give HiGHS more load rows: sum of ticks x - C <= -base, all divided by the longest duration."""
+        if not rows:
+            return
+        assert self._highs is not None  # made by the caller
+        sizes = np.array([len(row.pairs) + 1 for row in rows])
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        columns = np.concatenate([[*row.pairs, len(self.task_of_pair)] for row in rows])
+        entries = np.concatenate([[*(row.ticks / self._scale), -1.0] for row in rows])
+        upper = np.array([-row.base / self._scale for row in rows])
+        lower = np.full(len(rows), -np.inf)
+        self._highs.addRows(
+            len(rows), lower, upper, len(columns), starts.astype(np.int32), columns.astype(np.int32), entries
+        )
+        self._num_loaded += len(rows)

@@ -10,6 +10,8 @@ from formulations.dag.heads_and_tails import heads_and_tails
 from instances.objective import Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from instances.dag_instance import DagInstance
 
 
@@ -26,24 +28,34 @@ def destructive(instance: DagInstance, objective: Objective) -> int:
     around = heads_and_tails(instance)
     if not around.allowed.any(axis=1).all():
         return path_bound(instance, objective, around)
-    refuted = path_bound(instance, objective, around)
-    refuted = max(refuted, window_load_lp(instance, around, refuted)[0]) - 1
+    refuted = _largest_refuted(instance, path_bound(instance, objective, around) - 1, _paths_refute)
+    refuted = max(refuted, window_load_lp(instance, around, refuted + 1)[0] - 1)
+    return _largest_refuted(instance, refuted, _loads_refute) + 1
+
+
+def _largest_refuted(instance: DagInstance, refuted: int, refutes: Callable[[DagInstance, int], bool]) -> int:
+    """Return a makespan that is refuted and whose successor is not, from a refuted one on: doubling, then bisection."""
     step = max(1, refuted // 64)
-    while _is_refuted(instance, refuted + step):
+    while refutes(instance, refuted + step):
         refuted += step
         step *= 2
-    open_makespan = refuted + step
-    while open_makespan - refuted > 1:
-        middle = (refuted + open_makespan) // 2
-        if _is_refuted(instance, middle):
+    not_refuted = refuted + step
+    while not_refuted - refuted > 1:
+        middle = (refuted + not_refuted) // 2
+        if refutes(instance, middle):
             refuted = middle
         else:
-            open_makespan = middle
-    return refuted + 1
+            not_refuted = middle
+    return refuted
 
 
-def _is_refuted(instance: DagInstance, makespan: int) -> bool:
-    """Say whether it is proved that no schedule has at most this makespan."""
+def _paths_refute(instance: DagInstance, makespan: int) -> bool:
+    """Say whether heads and tails prove that no schedule has at most this makespan."""
+    return not heads_and_tails(instance, makespan_at_most=makespan).allowed.any(axis=1).all()
+
+
+def _loads_refute(instance: DagInstance, makespan: int) -> bool:
+    """Say whether the window loads prove it, if heads and tails do not."""
     around = heads_and_tails(instance, makespan_at_most=makespan)
     if not around.allowed.any(axis=1).all():
         return True

@@ -1,0 +1,1 @@
+"""Many instances and many methods: gap tables, plots, reports and the command line."""

@@ -1,0 +1,1 @@
+"""The pieces that the commands share: options, messages, progress, tables of text."""

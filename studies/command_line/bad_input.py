@@ -1,0 +1,73 @@
+"""Misuse and broken input, told in one line."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from os import PathLike
+
+_IN_OUR_VOICE = re.compile(r"(?P<word>[^:\[.]+)(?P<index>\[\d+\])?(?P<rest>[^:]*): expected .+", re.DOTALL)
+"""What messages of bad values look like; any other error is one of this software."""
+
+
+class BadInputError(Exception):
+    """One line that names the file or option, the place in it, and what was expected there; exit status 2."""
+
+
+@contextmanager
+def reading(path: str | PathLike[str]) -> Iterator[None]:
+    """Put the name of the file before whatever is wrong with it."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(f"{path}: expected a file that can be read, got: {reason(error)}.") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadInputError(f"{path}: {error}") from error
+
+
+@contextmanager
+def writing(path: str | PathLike[str]) -> Iterator[None]:
+    """Say which file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(f"{path}: expected a file that can be written, got: {reason(error)}.") from error
+
+
+@contextmanager
+def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None]:
+    """Name the option behind a bad value.
+
+    Parameters
+    ----------
+    option_of_place
+        Option for a place in a message, such as ``cluster`` of ``cluster: expected ...``; an index may follow.
+    otherwise
+        What is named before the message where the place has no option.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        message = str(error)
+        match = _IN_OUR_VOICE.fullmatch(message)
+        if match is None:
+            raise
+        word = match["word"]
+        option = None if match["rest"] else option_of_place.get(word)
+        line = f"{otherwise}: {message}" if option is None else f"{option}{message[len(word) :]}"
+        raise BadInputError(line) from error
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says, in lower case."""
+    return (error.strerror or str(error)).lower()
+
+
+def shortened(text: object) -> str:
+    """Quote what was typed, cut to 40 characters."""
+    given = str(text)
+    return repr(given if len(given) <= 40 else f"{given[:37]}...")

@@ -1,0 +1,95 @@
+"""From the text of an option to its value, with messages in the voice of the library."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from studies.command_line.bad_input import BadInputError, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from instances.cluster import Cluster
+
+
+def integer(option: str, *, low: int) -> Callable[[str], int]:
+    """Return a function that reads an integer of at least `low`."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError as error:
+            raise BadInputError(f"{option}: expected an integer, got {shortened(text)}.") from error
+        if value < low:
+            raise BadInputError(f"{option}: expected an integer of at least {low}, got {value}.")
+        return value
+
+    return parse
+
+
+def number(
+    option: str, *, low: float = 0.0, high: float = math.inf, low_is_allowed: bool = True
+) -> Callable[[str], float]:
+    """Return a function that reads a finite number from `low` to `high`."""
+    expected = f"a number {'of at least' if low_is_allowed else 'above'} {low:g}"
+    if high < math.inf:
+        expected = f"a number in {low:g}..{high:g}"
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError as error:
+            raise BadInputError(f"{option}: expected a number, got {shortened(text)}.") from error
+        if not low <= value <= high or math.isinf(value) or (value == low and not low_is_allowed):
+            raise BadInputError(f"{option}: expected {expected}, got {value:g}.")
+        return value
+
+    return parse
+
+
+def objective(text: str) -> str:
+    """Read the name of an objective; hyphens stand for underscores."""
+    from instances.objective import Objective
+
+    names = [str(name) for name in Objective]
+    if text.replace("-", "_") not in names:
+        raise BadInputError(f"--objective: expected {' or '.join(names)}, got {shortened(text)}.")
+    return text.replace("-", "_")
+
+
+def method(text: str) -> str:
+    """Read the name of a method."""
+    from solvers.methods import method_named
+
+    try:
+        method_named(text)
+    except ValueError as error:
+        raise BadInputError(f"--{error}") from error
+    return text
+
+
+def bound_methods(text: str) -> list[str]:
+    """Read names of bounds and exact methods, separated by commas."""
+    from solvers.lower_bound import BOUND_METHODS
+    from solvers.methods import METHODS
+
+    known = [*BOUND_METHODS, *(name for name, method in METHODS.items() if method.kind == "exact")]
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            raise BadInputError(f"--methods: expected some of {', '.join(known)}, got {shortened(name)}.")
+    return names
+
+
+def cluster(text: str | None) -> Cluster | None:
+    """Read a cluster: a preset or a text such as ``2xV100-16GB+1xT4,4xP100``; None stays None."""
+    from instances.cluster import parse_cluster
+
+    if text is None:
+        return None
+    try:
+        return parse_cluster(text)
+    except ValueError as error:
+        _, _, message = str(error).partition(": ")
+        raise BadInputError(f"--gpus: {message}") from error

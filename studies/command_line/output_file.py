@@ -1,0 +1,41 @@
+"""Whether files can be written, asked before work begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studies.command_line.bad_input import BadInputError, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def check_writable(path: Path | None) -> None:
+    """Check that a file can be written; nothing is left behind, and None is no file.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot.
+    """
+    if path is None:
+        return
+    with writing(path):
+        was_there = path.exists()
+        with path.open("ab"):
+            pass
+        if not was_there:
+            path.unlink()
+
+
+def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Check the ending of a file's name.
+
+    Raises
+    ------
+    BadInputError
+        If it is another one.
+    """
+    if path is not None and path.suffix.lower() not in suffixes:
+        raise BadInputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}.")

@@ -1,0 +1,98 @@
+"""Parameters of methods and families as they are typed: ``--set key=value``."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import TYPE_CHECKING, Any
+
+from studies.command_line.bad_input import BadInputError, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+_CONVERTERS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "bool": ("true or false", lambda text: _TRUTHS[text.lower()]),
+    "int": ("an integer", int),
+    "float": ("a finite number", lambda text: _finite(float(text))),
+    "str": ("text", str),
+    "Sequence[str]": ("names separated by commas", lambda text: tuple(text.split(","))),
+}
+
+
+def set_parameters(
+    owner: str, function: Callable[..., object], texts: Sequence[str], *, without: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the keyword-only parameters of a function that are given as texts, converted by their annotations.
+
+    Parameters
+    ----------
+    owner
+        Method or family, for messages.
+    function
+        What takes the parameters.
+    texts
+        ``key=value`` each; hyphens in the key stand for underscores.
+    without
+        Parameters that have options of their own.
+
+    Raises
+    ------
+    BadInputError
+        If a text has another form, or the function has no such parameter.
+    """
+    known = {
+        name: str(parameter.annotation)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in without
+    }
+    values: dict[str, Any] = {}
+    for key, text in key_value_pairs(texts):
+        if key not in known:
+            expected = f"a parameter of {owner} ({', '.join(known) or 'it has none'})"
+            raise BadInputError(f"--set: expected {expected}, got {shortened(key)}.")
+        values[key] = _converted(key, known[key], text)
+    return values
+
+
+def key_value_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Split ``key=value`` texts; hyphens in keys become underscores.
+
+    Raises
+    ------
+    BadInputError
+        If a text has another form, or a key is there twice.
+    """
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or not key.isidentifier():
+            raise BadInputError(f"--set: expected KEY=VALUE, got {shortened(text)}.")
+        if key in pairs:
+            raise BadInputError(f"--set {key}: expected each key once, got it twice.")
+        pairs[key] = value.strip()
+    return list(pairs.items())
+
+
+def _finite(value: float) -> float:
+    """Refuse NaN and infinities."""
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _converted(key: str, annotation: str, text: str) -> object:
+    """Convert a text to the type of a parameter."""
+    kind = annotation.removesuffix(" | None")
+    if kind != annotation and text.lower() == "none":
+        return None
+    if kind not in _CONVERTERS:
+        raise BadInputError(f"--set {key}: expected a value from Python, as it is a {kind}, got {shortened(text)}.")
+    expected, convert = _CONVERTERS[kind]
+    try:
+        return convert(text)
+    except (ValueError, KeyError) as error:
+        raise BadInputError(f"--set {key}: expected {expected}, got {shortened(text)}.") from error

@@ -1,0 +1,45 @@
+"""Typer's usage errors in one line and in our voice."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from studies.command_line.bad_input import shortened
+
+
+def usage_line(error: Any) -> str:
+    """Return one line that names option or argument and what was expected.
+
+    Parameters
+    ----------
+    error
+        A usage error of Typer or Click; known by the names of its classes, which are older than either.
+    """
+    context = getattr(error, "ctx", None)
+    command = str(getattr(context, "command_path", "optgap"))
+    kind, message = type(error).__name__, str(error.format_message())
+    if kind == "NoSuchOption":
+        known = [name for parameter in context.command.params for name in parameter.opts] if context else []
+        near = difflib.get_close_matches(error.option_name, known, n=1)
+        hint = f", did you mean {near[0]}?" if near else "."
+        return f"{error.option_name}: expected an option of {command}{hint}"
+    if kind == "MissingParameter":
+        return f"{_name(error.param)}: expected a value for {command}, got nothing."
+    if kind == "BadOptionUsage":
+        expected = "a value" if "requires" in message else "no value"
+        return f"{error.option_name}: expected {expected} after it."
+    if message.startswith(("No such command", "Missing command")):
+        known = [] if context is None else list(context.command.commands)
+        return f"{command}: expected a command ({', '.join(known)}). {message}"
+    if message.startswith("Got unexpected extra argument"):
+        return f"{command}: expected fewer arguments, g{message[1:]}."
+    place = _name(error.param) if getattr(error, "param", None) is not None else command
+    return f"{place}: expected another value, got {shortened(message)}."
+
+
+def _name(parameter: Any) -> str:
+    """Return the name of an option or argument as the user types it."""
+    if parameter is None:
+        return "argument"
+    return str(parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar or parameter.name)

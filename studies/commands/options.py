@@ -1,0 +1,119 @@
+"""Arguments and options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from studies.command_line.option_types import integer, method, number, objective
+
+INSTANCE = Annotated[Path, typer.Argument(metavar="FILE", help="Instance, a JSON file of format optgap/dag.")]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+SEED = Annotated[
+    int, typer.Option("--seed", parser=integer("--seed", low=0), metavar="N", help="Seed of everything random.")
+]
+THREADS = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        parser=integer("--threads", low=1),
+        metavar="T",
+        help="Threads of exact methods; default all cores.",
+    ),
+]
+TIME_LIMIT = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        parser=number("--time-limit", low_is_allowed=False),
+        metavar="SECONDS",
+        help="Time for the method; without it an exact method runs until it has a proof.",
+    ),
+]
+OBJECTIVE = Annotated[
+    str, typer.Option("--objective", parser=objective, metavar="NAME", help="makespan or weighted_completion.")
+]
+METHOD = Annotated[
+    str, typer.Option("--method", "-m", parser=method, metavar="NAME", help="One that `optgap methods` lists.")
+]
+BOUND_METHODS = Annotated[
+    str | None,
+    typer.Option(
+        "--methods",
+        metavar="A,B",
+        help="Bounds and exact methods; default all bounds without search.",
+    ),
+]
+OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instance to write.")]
+SET = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Parameter beyond the options; may be given several times."),
+]
+GPUS = Annotated[
+    str | None,
+    typer.Option(
+        "--gpus",
+        metavar="CLUSTER",
+        help="Preset, or servers separated by commas such as 2xV100-16GB+1xT4,4xP100.",
+    ),
+]
+CCR = Annotated[
+    float | None,
+    typer.Option(
+        "--ccr", parser=number("--ccr", high=1e6), metavar="X", help="Mean transfer delay over mean duration."
+    ),
+]
+HETEROGENEITY = Annotated[
+    float | None,
+    typer.Option(
+        "--heterogeneity",
+        parser=number("--heterogeneity", high=10.0),
+        metavar="X",
+        help="Deviation of the noise on each (task, kind) in logarithms.",
+    ),
+]
+CONSISTENCY = Annotated[
+    float | None,
+    typer.Option(
+        "--consistency",
+        parser=number("--consistency", high=1.0),
+        metavar="X",
+        help="Share of tasks for which the kinds rank alike.",
+    ),
+]
+MEMORY_TIGHTNESS = Annotated[
+    float | None,
+    typer.Option(
+        "--memory-tightness",
+        parser=number("--memory-tightness", high=1.0),
+        metavar="X",
+        help="Memory of all tasks over memory of all GPUs; 0 drops the limits.",
+    ),
+]
+FORBIDDEN = Annotated[
+    float | None,
+    typer.Option(
+        "--forbidden",
+        parser=number("--forbidden", high=1.0),
+        metavar="X",
+        help="Share of (task, kind) pairs that are not allowed.",
+    ),
+]
+TICK_SECONDS = Annotated[
+    float | None,
+    typer.Option(
+        "--tick-seconds",
+        parser=number("--tick-seconds", low_is_allowed=False),
+        metavar="SECONDS",
+        help="Length of a tick; default from --mean-ticks.",
+    ),
+]
+MEAN_TICKS = Annotated[
+    float | None,
+    typer.Option(
+        "--mean-ticks",
+        parser=number("--mean-ticks", low=1.0, high=1e9),
+        metavar="X",
+        help="Mean duration in ticks, from which the tick follows.",
+    ),
+]

@@ -1,0 +1,78 @@
+"""Command `solve`: one method on one instance."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from studies.command_line.aligned import aligned
+from studies.command_line.bad_input import options, reading, writing
+from studies.command_line.option_types import integer
+from studies.command_line.output import note, print_json, print_text
+from studies.command_line.output_file import check_suffix, check_writable
+from studies.commands import options as opt
+
+
+def solve(
+    file: opt.INSTANCE,
+    method: opt.METHOD = "cp-sat",
+    objective: opt.OBJECTIVE = "makespan",
+    time_limit: opt.TIME_LIMIT = None,
+    threads: opt.THREADS = None,
+    seed: opt.SEED = 0,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(
+            "--evaluations",
+            parser=integer("--evaluations", low=1),
+            metavar="E",
+            help="Budget of a search in schedules built; runs with it can be repeated bit for bit.",
+        ),
+    ] = None,
+    set_: opt.SET = None,
+    schedule_out: Annotated[
+        Path | None, typer.Option("--schedule-out", metavar="FILE", help="Schedule to write, as JSON.")
+    ] = None,
+    gantt: Annotated[
+        Path | None, typer.Option("--gantt", metavar="FILE", help="Gantt chart to write, .svg or .png.")
+    ] = None,
+    as_json: opt.AS_JSON = False,
+) -> None:
+    """Run one method on one instance (Ctrl-C: best so far)."""
+    from instances.dag_json import read_dag_instance, write_dag_schedule
+    from studies.command_line.run_method import method_parameters, run_method
+
+    parameters = method_parameters(method, set_ or [], evaluations=evaluations)
+    check_suffix(gantt, (".svg", ".png"))
+    check_writable(schedule_out)
+    check_writable(gantt)
+    with reading(file):
+        instance = read_dag_instance(file)
+    with options({name: f"--set {name}" for name in parameters}, method):
+        result = run_method(
+            instance,
+            method,
+            objective=objective,
+            time_limit=time_limit,
+            evaluations=evaluations,
+            threads=threads,
+            seed=seed,
+            parameters=parameters,
+        )
+    if result.schedule is None:
+        for path in (schedule_out, gantt):
+            if path is not None:
+                note(f"{path}: not written, as no schedule was found.")
+    else:
+        if schedule_out is not None:
+            with writing(schedule_out):
+                write_dag_schedule(instance, result.schedule, schedule_out)
+        if gantt is not None:
+            from studies.command_line.write_gantt import write_gantt
+
+            with writing(gantt):
+                write_gantt(instance, result.schedule, gantt)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print_text(aligned(result.summary()))

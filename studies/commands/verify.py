@@ -1,0 +1,50 @@
+"""Command `verify`: the independent check of a schedule."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from studies.command_line.aligned import aligned
+from studies.command_line.bad_input import reading
+from studies.command_line.output import print_json, print_text, printable
+from studies.commands import options as opt
+
+
+def verify(
+    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance, a JSON file.")],
+    schedule_file: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="Schedule of it, a JSON file.")],
+    as_json: opt.AS_JSON = False,
+) -> int:
+    """Check a schedule; list every violation (status 1)."""
+    from instances.dag_json import read_dag_instance, read_dag_schedule
+    from instances.objective import Objective, objective_value
+    from instances.verify_dag_schedule import verify_dag_schedule
+
+    with reading(instance_file):
+        instance = read_dag_instance(instance_file)
+    with reading(schedule_file):
+        schedule = read_dag_schedule(schedule_file, instance)
+    violations = verify_dag_schedule(instance, schedule)
+    values = {} if violations else {str(name): objective_value(instance, schedule, name) for name in Objective}
+    if as_json:
+        print_json(
+            {
+                "instance": instance.name,
+                "instance_sha256": instance.sha256,
+                "verifies": not violations,
+                "objectives": values or None,
+                "violations": [
+                    {"kind": type(violation).__name__, **asdict(violation), "message": str(violation)}
+                    for violation in violations
+                ],
+            }
+        )
+    elif violations:
+        print_text("\n".join(printable(str(violation)) for violation in violations))
+        print_text(f"{len(violations)} violation{'s' if len(violations) > 1 else ''}: the schedule does not verify.")
+    else:
+        objectives = {name.replace("_", " "): str(value) for name, value in values.items()}
+        print_text(aligned({"instance": instance.name, "schedule": "verifies", **objectives}))
+    return 1 if violations else 0

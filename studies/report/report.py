@@ -1,0 +1,202 @@
+"""A report of many runs: one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from solvers.versions import hardware, versions
+from studies.gap_table import GapTable, gap_table
+from studies.gap_table_text import HEADINGS, gap_table_rows
+from studies.percent import percent
+from studies.plot_gaps import plot_gaps
+from studies.report.gantts import gantt_section
+from studies.report.gap_colour import gap_colour
+from studies.report.page import page, table, text
+from studies.report.svg import svg_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from instances.dag_instance import DagInstance
+    from solvers.result import Result
+
+
+def write_report(results: Sequence[Result], path: str | PathLike[str], *, title: str = "Optimality gaps") -> None:
+    """Write the report to a file; see `report_html` for the parameters."""
+    Path(path).write_text(report_html(results, title=title), encoding="utf-8")
+
+
+def report_html(results: Sequence[Result], *, title: str = "Optimality gaps", num_gantts: int = 2) -> str:
+    """Return the report.
+
+    Parameters
+    ----------
+    results
+        Runs of any number of methods on any number of instances, one objective.
+    title
+        Heading of the page.
+    num_gantts
+        For how many instances schedules are drawn.
+
+    Returns
+    -------
+    str
+        HTML with all styles and figures inside.
+
+    Raises
+    ------
+    ValueError
+        As `gap_table`.
+    """
+    gaps = gap_table(results)
+    sections = [_head(gaps, title), _gap_section(gaps), _matrix_section(gaps), _instance_section(results, gaps)]
+    charts = gantt_section(results, gaps, num_instances=num_gantts)
+    if charts:
+        sections.append(
+            "<h2>Schedules</h2>\n<p>The best schedule and one of another method, on one scale, for the instances where "
+            f"they differ most.</p>\n{charts}"
+        )
+    sections += [_run_section(results, gaps), _provenance_section(results)]
+    return page(title, sections)
+
+
+def _head(gaps: GapTable, title: str) -> str:
+    """Say what was run and what the gaps are measured against."""
+    what = (
+        f"{len(gaps.runs)} runs of {len(gaps.methods)} methods on {len(gaps.instances)} instances; minimised: "
+        f"{gaps.objective_name.replace('_', ' ')}. {hardware()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
+    )
+    kind = "verdict" if gaps.is_proven else "verdict warning"
+    return (
+        f'<h1>{text(title)}</h1>\n<p class="dim">{text(what)}</p>\n<p class="{kind}">{text(gaps.denominators())} '
+        "The gap of a schedule with objective U against the bound L is (U - L) / L. Every schedule was checked by an "
+        "independent verifier.</p>"
+    )
+
+
+def _gap_section(gaps: GapTable) -> str:
+    """Compare the methods."""
+    rows = table(HEADINGS, gap_table_rows(gaps), numbers=HEADINGS[1:])
+    return (
+        "<h2>Gaps by method</h2>\n"
+        f"{rows}\n<p class='dim'>none: runs without a schedule, which have no gap; optimal: runs that reach a proven "
+        "optimum; seconds: mean run time of the method itself.</p>\n"
+        f"<figure>{svg_of(plot_gaps(gaps))}<figcaption>Every point is a run; boxes from the lower to the upper "
+        "quartile, with the median; whiskers reach at most 1.5 times as far. The green line is the "
+        f"{'optimum' if gaps.is_proven else 'best proven bound'}.</figcaption></figure>"
+    )
+
+
+def _matrix_section(gaps: GapTable) -> str:
+    """Show the gap of every method on every instance."""
+    methods = [row.method for row in gaps.methods]
+    rows: list[list[str | tuple[str, str]]] = []
+    for index, instance in enumerate(gaps.instances):
+        row: list[str | tuple[str, str]] = [instance.name if instance.is_optimum else f"{instance.name} *"]
+        for method in methods:
+            runs = gaps.cell(method, index)
+            found = [run.gap for run in runs if run.gap is not None]
+            mean = sum(found) / len(found) if found else None
+            missing = "-" if runs else ""
+            row.append((percent(mean) if found else missing, gap_colour(mean) if runs else ""))
+        rows.append(row)
+    star = "" if gaps.is_proven else " * the optimum is not proven; the gap is to the best proven bound."
+    return (
+        f"<h2>Gaps by instance</h2>\n{table(['instance', *methods], rows, numbers=methods)}\n"
+        f'<p class="dim">In percent; the mean where a method ran several times; a dash where it found no schedule.'
+        f"{star}</p>"
+    )
+
+
+def _instance_section(results: Sequence[Result], gaps: GapTable) -> str:
+    """List the instances and what proves their bounds."""
+    instance_of_hash = {result.instance.sha256: result.instance for result in results}
+    headings = [
+        "instance",
+        "tasks",
+        "edges",
+        "jobs",
+        "GPUs",
+        "kinds",
+        "memory used",
+        "bound",
+        "",
+        "proved by",
+        "seconds",
+    ]
+    rows = []
+    for entry in gaps.instances:
+        instance, bound = instance_of_hash[entry.sha256], entry.bound
+        proof = "" if bound is None else f"{bound.method}: {bound.proof}"
+        rows.append(
+            [
+                entry.name,
+                str(instance.num_tasks),
+                str(instance.num_edges),
+                str(instance.num_jobs),
+                str(instance.num_gpus),
+                ", ".join(dict.fromkeys(instance.gpu_kinds)),
+                _memory(instance),
+                "-" if bound is None else str(bound.value),
+                "optimum" if entry.is_optimum else "lower bound",
+                proof,
+                "-" if bound is None else f"{bound.seconds:.3f}",
+            ]
+        )
+    numbers = ["tasks", "edges", "GPUs", "jobs", "memory used", "bound", "seconds"]
+    return f"<h2>Instances</h2>\n{table(headings, rows, numbers=numbers)}"
+
+
+def _memory(instance: DagInstance) -> str:
+    """Return the memory of all tasks over that of all GPUs."""
+    if (instance.gpu_memory < 0).any() or not instance.gpu_memory.any():
+        return "no limit"
+    return f"{100 * int(instance.task_memory.sum()) / int(instance.gpu_memory.sum()):.1f} %"
+
+
+def _run_section(results: Sequence[Result], gaps: GapTable) -> str:
+    """List every run."""
+    headings = [
+        "instance",
+        "method",
+        "objective",
+        "gap %",
+        "status",
+        "ended by",
+        "seconds",
+        "seed",
+        "threads",
+        "parameters",
+    ]
+    rows = [
+        [
+            result.instance.name,
+            result.method,
+            "-" if result.objective is None else str(result.objective),
+            percent(run.gap),
+            str(result.status),
+            str(result.termination).replace("_", " "),
+            f"{result.runtime_seconds:.4f}",
+            str(result.seed),
+            str(result.threads),
+            ", ".join(f"{key}={value}" for key, value in result.parameters.items()) or "defaults",
+        ]
+        for result, run in zip(results, gaps.runs, strict=True)
+    ]
+    numbers = ["objective", "gap %", "seconds", "seed", "threads"]
+    listing = table(headings, rows, numbers=numbers)
+    return f"<h2>Runs</h2>\n<details><summary>All {len(rows)} runs</summary>\n{listing}\n</details>"
+
+
+def _provenance_section(results: Sequence[Result]) -> str:
+    """List versions and content hashes."""
+    used = [[name, version or "not installed"] for name, version in versions().items()]
+    hashes = {result.instance.sha256: result.instance.name for result in results}
+    return (
+        f"<h2>Made with</h2>\n{table(['software', 'version'], used, numbers=[])}\n"
+        "<details><summary>Content hashes of the instances</summary>\n"
+        f"{table(['instance', 'SHA-256'], [[name, sha256] for sha256, name in hashes.items()], numbers=[])}\n</details>"
+    )
