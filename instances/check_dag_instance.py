@@ -108,6 +108,8 @@ def _check_memory(instance: DagInstance) -> None:
             f"got {instance.task_memory[task]}."
         )
     needed, available = sum(instance.task_memory.tolist()), sum(instance.gpu_memory.tolist())
+    if needed > MAX_INTEGER:
+        raise ValueError(f"tasks: expected at most 2**53 bytes of memory together, got {needed}.")
     if not unlimited.any() and needed > available:
         raise ValueError(f"tasks: expected at most {available} bytes, the memory of all GPUs together, got {needed}.")
 

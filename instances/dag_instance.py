@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,8 +116,7 @@ class DagInstance:
             raise TypeError(f"tick_seconds: expected a number, got {self.tick_seconds!r}.")
         is_huge = abs(self.tick_seconds) >= 2**1023  # an integer that no float may hold
         object.__setattr__(self, "tick_seconds", math.inf if is_huge else float(self.tick_seconds))
-        if not isinstance(self.name, str):
-            raise TypeError(f"name: expected text, got {self.name!r}.")
+        _check_text(self.name, "name")
         for name, place, length in (
             ("task_names", "tasks[].name", num_tasks),
             ("gpu_names", "gpus[].name", num_gpus),
@@ -189,6 +188,8 @@ class DagInstance:
         num_tasks = len(durations)
         if num_gpus is None:
             num_gpus = len(durations[0]) if num_tasks else len(gpu_names or gpu_memory or ["g0"])
+        if num_gpus == 0:
+            raise ValueError("gpus: expected at least one GPU, got none.")
         for task, row in enumerate(durations):
             if len(row) != num_gpus:
                 raise ValueError(f"tasks[{task}].durations: expected {num_gpus} entries, one per GPU, got {len(row)}.")
@@ -196,6 +197,8 @@ class DagInstance:
             if len(entry) != 3:
                 raise ValueError(f"edges[{edge}]: expected [from, to, bytes], got {list(entry)!r}.")
         links = (num_gpus, num_gpus)
+        latency = int(latency) if isinstance(latency, np.integer) else latency
+        bytes_per_tick = float(bytes_per_tick) if isinstance(bytes_per_tick, np.number) else bytes_per_tick
         return cls(
             name=name,
             tick_seconds=tick_seconds,
@@ -273,6 +276,14 @@ class DagInstance:
         np.fill_diagonal(delays, 0)
         return delays
 
+    def __deepcopy__(self, memo: object) -> DagInstance:
+        """Return the instance itself: nothing in it can change."""
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Make a copy from another process through the constructor, so that it is read-only too."""
+        return _remade, ({item.name: getattr(self, item.name) for item in fields(self) if item.init},)
+
     def __str__(self) -> str:
         """Describe the instance in a few aligned lines."""
         return "\n".join(f"{label:>14}: {value}" for label, value in self.summary().items())
@@ -300,11 +311,18 @@ class DagInstance:
         return html_table(self.summary())
 
 
+def _remade(values: dict[str, Any]) -> DagInstance:
+    """Call the constructor, for `pickle`."""
+    return DagInstance(**values)
+
+
 def _given(values: Sequence[int | None], missing: int, place: str) -> list[int]:
     """Replace None by its integer, which is itself no input."""
     given = [missing if value is None else value for value in values]
     for index, value in enumerate(values):
-        if isinstance(value, int) and value < 0:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError(f"{place.format(index)}: expected an integer or null, got {value}.")
+        if isinstance(value, int | np.integer) and value < 0:
             raise ValueError(f"{place.format(index)}: expected at least 0 or null, got {value}.")
     return given
 
@@ -315,9 +333,9 @@ def _without_diagonal(matrix: Any, value: float) -> Any:
         array = np.array(matrix)
     except ValueError:
         return matrix  # ragged: frozen_integers and frozen_floats say so
-    if array.ndim == 2 and array.dtype.kind in "iuf":
+    if array.ndim == 2 and array.dtype.kind in "iufO":
         np.fill_diagonal(array, value)
-    return array
+    return np.array(array.tolist()) if array.dtype.kind == "O" else array
 
 
 def _column(values: Sequence[int] | None, length: int, default: int) -> NDArray[np.int64]:
@@ -343,6 +361,15 @@ def _texts(values: Sequence[str], *, place: str, length: int) -> tuple[str, ...]
     if len(texts) != length:
         raise ValueError(f"{place}: expected {length} names, got {len(texts)}.")
     for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(f"{place}: expected text, got {text!r}.")
+        _check_text(text, place)
     return texts
+
+
+def _check_text(text: object, place: str) -> None:
+    """Refuse what is no text that a file can hold."""
+    if not isinstance(text, str):
+        raise TypeError(f"{place}: expected text, got {text!r}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{place}: expected text without lone surrogates, got {text!r}.") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from instances.dag_document import (
     INSTANCE_FORMAT,
@@ -159,7 +159,7 @@ def _durations(task: JsonObject, index: int) -> list[int | None]:
     return durations
 
 
-def _matrix(links: JsonObject, key: str) -> list[list[int]]:
+def _matrix(links: JsonObject, key: str) -> Any:
     """Take a matrix of numbers."""
     rows: list[list[int]] = links.list(key)
     accepts, expected = (is_integer, "an integer") if key == "latency_ticks" else (is_number, "a number")
@@ -167,7 +167,12 @@ def _matrix(links: JsonObject, key: str) -> list[list[int]]:
         if not isinstance(row, list) or len(row) != len(rows):
             raise ValueError(f"links.{key}[{index}]: expected a list of {len(rows)} entries, one per GPU.")
         check_entries(row, accepts, expected, f"links.{key}[{index}]")
-    return rows
+    if key == "latency_ticks":
+        return rows
+    try:
+        return [[float(value) for value in row] for row in rows]
+    except OverflowError as error:
+        raise ValueError(f"links.{key}: expected numbers of a float's range, got an integer beyond it.") from error
 
 
 def _is_edge(value: object) -> bool:

@@ -47,6 +47,14 @@ class DagSchedule:
         if self.gpu.shape != self.start.shape:
             raise ValueError(f"start: expected {len(self.gpu)} entries, one per task, got {len(self.start)}.")
 
+    def __deepcopy__(self, memo: object) -> DagSchedule:
+        """Return the schedule itself: nothing in it can change."""
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Make a copy from another process through the constructor, so that it is read-only too."""
+        return _remade, (self.gpu, self.start, self.instance)
+
     def __str__(self) -> str:
         """List the tasks of every GPU in order of start."""
         lines = []
@@ -69,3 +77,8 @@ class DagSchedule:
         for objective in Objective:
             summary[objective.replace("_", " ")] = str(objective_value(self.instance, self, objective))
         return html_table(summary) + gantt_svg(self.instance, self)
+
+
+def _remade(gpu: NDArray[np.int64], start: NDArray[np.int64], instance: DagInstance | None) -> DagSchedule:
+    """Call the constructor, for `pickle`."""
+    return DagSchedule(gpu=gpu, start=start, instance=instance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,11 @@ class Objective(StrEnum):
     """Largest finish of any task, in ticks; 0 without tasks."""
     WEIGHTED_COMPLETION = "weighted_completion"
     """Sum over jobs of weight times completion time, in ticks."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        """Name the choices."""
+        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}.")
 
 
 def finish_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:

@@ -21,6 +21,8 @@ class Bound:
         Time it took.
     solver
         Solver and version, None where none is needed.
+    confirmed_by
+        The second model that confirms it, None where none was asked.
     is_optimum
         Whether a verified schedule with this objective is known, so that gaps to it are optimality gaps.
     """
@@ -30,6 +32,7 @@ class Bound:
     proof: str
     seconds: float = 0.0
     solver: str | None = None
+    confirmed_by: str | None = None
     is_optimum: bool = False
 
     def to_dict(self) -> dict[str, object]:

@@ -58,9 +58,11 @@ def check_method(method: MethodLike) -> None:
 
 
 def _run(instance: DagInstance, method: MethodLike, **options: Any) -> Result:
-    """Solve with one thread and, for searches, the kit's budget."""
+    """Solve with one thread; searches get the kit's budget, exact methods no bounds that would do their work."""
     if kind_of(method) == "search":
         options.setdefault("stop", MaxEvaluations(BUDGET))
+    if kind_of(method) == "exact":
+        options.setdefault("bounds", [])
     return solve(instance, method, threads=1, **options)
 
 

@@ -7,12 +7,14 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
-from formulations.dag.cp_sat.windows import Windows, windows
+from formulations.dag.windows import Windows, windows
 from instances.objective import Objective, objective_value
 from solvers.contradiction import raise_contradiction
 from solvers.outcome import Outcome
 from solvers.status import Termination
+from solvers.versions import version_of
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -72,32 +74,40 @@ def cp_sat(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcom
     RuntimeError
         If the solver refuses the model.
     """
-    schedule, bound, seconds = run.start, run.lower_bound, 0.0
+    schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
     for is_last in (True,) if run.threads >= MANY_THREADS else (False, True):
         at_most = None if schedule is None else objective_value(instance, schedule, objective)
         if at_most is not None and at_most <= bound:
-            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds)
+            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         within = windows(instance, objective, lower_bound=bound, objective_at_most=at_most)
         if within.is_empty:
             _refuse_infeasible(instance, schedule, bound)
-            return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds)
+            return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
         if run.should_stop():
             return Outcome(
-                schedule=schedule, lower_bound=bound, termination=Termination.INTERRUPTED, backend_seconds=seconds
+                schedule=schedule,
+                lower_bound=bound,
+                termination=Termination.INTERRUPTED,
+                backend_seconds=seconds,
+                solver=asked,
             )
         if run.seconds_left() <= 0:
             break
-        answer = _solve_phase(instance, objective, within, schedule, run, is_last=is_last)
+        try:
+            answer = _solve_phase(instance, objective, within, schedule, run, is_last=is_last)
+        except GaveUpError:
+            break
         seconds += answer.seconds
+        asked = f"ortools {version_of('ortools')}"
         if answer.is_infeasible:
             _refuse_infeasible(instance, schedule, bound)
-            return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds)
+            return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
         schedule = _better(instance, objective, schedule, answer.schedule)
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
-            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds)
+            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
-    return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds)
+    return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
 
 def _better(
@@ -128,20 +138,21 @@ def _solve_phase(
     """Build the model within its windows and solve it."""
     from ortools.sat.python import cp_model
 
-    model = CpSatModel(instance, objective, within)
+    model = CpSatModel(instance, objective, within, should_give_up=lambda: run.should_stop() or run.seconds_left() <= 0)
     if schedule is not None:
         model.hint(schedule)
     solver = cp_model.CpSolver()
     _set_parameters(solver, instance, run, is_last=is_last)
     if model.num_literals >= LARGE_MODEL:
         solver.parameters.cp_model_probing_level = 0
-    status = _solve_in_thread(solver, model.proto_model, run)
+    status = solve_in_thread(solver, model.proto_model, run)
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"cp-sat: expected a valid model, got: {model.proto_model.validate()}")
     found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return _Answer(
         schedule=model.schedule(solver.value) if found else None,
-        lower_bound=None if status == cp_model.INFEASIBLE else _rounded_up(solver.best_objective_bound),
+        # The integer bound of the model as it stands: the float beside it is off by one from about 2**32 on.
+        lower_bound=None if status == cp_model.INFEASIBLE else solver.response_proto.inner_objective_lower_bound,
         is_infeasible=status == cp_model.INFEASIBLE,
         is_finished=status == cp_model.OPTIMAL,
         seconds=solver.wall_time,
@@ -169,8 +180,20 @@ def _set_parameters(solver: cp_model.CpSolver, instance: DagInstance, run: Exact
         parameters.max_time_in_seconds = limit
 
 
-def _solve_in_thread(solver: cp_model.CpSolver, model: cp_model.CpModel, run: ExactRun) -> cp_model.CpSolverStatus:
-    """Solve in a second thread, so that the first one can hear Ctrl-C and stop the search."""
+def solve_in_thread(
+    solver: cp_model.CpSolver, model: cp_model.CpModel, run: ExactRun, *, reports: bool = True
+) -> cp_model.CpSolverStatus:
+    """Solve in a second thread, so that the first one can hear Ctrl-C and stop the search.
+
+    Parameters
+    ----------
+    solver, model
+        With limits and threads set.
+    run
+        Asked whether to stop, told of incumbents and bounds.
+    reports
+        Whether to tell; not where the model answers another question than the run's.
+    """
     from ortools.sat.python import cp_model
 
     class Incumbents(cp_model.CpSolverSolutionCallback):
@@ -180,27 +203,34 @@ def _solve_in_thread(solver: cp_model.CpSolver, model: cp_model.CpModel, run: Ex
             """Report the objective of a new solution."""
             run.report(round(self.objective_value), None)
 
-    solver.best_bound_callback = lambda bound: run.report(None, _rounded_up(bound))
+    if reports:
+        solver.best_bound_callback = lambda bound: run.report(None, _rounded_up(bound))
     statuses: list[cp_model.CpSolverStatus] = []
     errors: list[BaseException] = []
 
     def work() -> None:
         try:
-            statuses.append(solver.solve(model, Incumbents()))
+            statuses.append(solver.solve(model, Incumbents() if reports else None))
         except BaseException as error:
             errors.append(error)
 
     thread = threading.Thread(target=work, name="cp-sat", daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(0.05)
-        if run.should_stop():
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+            if run.should_stop():
+                solver.stop_search()
+    except BaseException:  # a second Ctrl-C, say: no search goes on unseen
+        while thread.is_alive():
             solver.stop_search()
+            thread.join(0.05)
+        raise
     if errors:
         raise errors[0]
     return statuses[0]
 
 
 def _rounded_up(bound: float) -> int | None:
-    """Round a bound up to the integer grid, within tolerance; None where there is none."""
-    return math.ceil(bound - 1e-6) if math.isfinite(bound) else None
+    """Round a bound that CP-SAT reports as a float up to the integer grid, less its error; None where there is none."""
+    return math.ceil(bound - max(1e-6, 4 * math.ulp(bound))) if math.isfinite(bound) else None

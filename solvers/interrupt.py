@@ -35,7 +35,7 @@ class Interrupt:
     ) -> None:
         """Stop listening."""
         if self._listens:
-            signal.signal(signal.SIGINT, self._previous)
+            signal.signal(signal.SIGINT, signal.SIG_DFL if self._previous is None else self._previous)
 
     def __call__(self, progress: Progress) -> bool:
         """Return True once Ctrl-C was heard."""

@@ -131,6 +131,11 @@ def lower_bound(
     return bounds
 
 
+def quick_bounds() -> list[str]:
+    """Return the names of the bounds that take next to no time."""
+    return [name for name, method in BOUND_METHODS.items() if method.is_default and not method.is_costly]
+
+
 def _default_methods(instance: DagInstance) -> list[str]:
     """Return the bounds that are worth their time on an instance of this size."""
     small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY

@@ -48,6 +48,12 @@ METHODS = {
         summary="CP-SAT model with windows from heads and tails, warm-started, two phases",
         source="ours, on OR-Tools",
     ),
+    "milp-disjunctive": Method(
+        path="solvers.milp:milp_disjunctive",
+        kind="exact",
+        summary="pairwise disjunctive MILP in Pyomo with HiGHS, confirmed by CP-SAT",
+        source="ours, after Moirai's program",
+    ),
     "heft": Method(
         path="heuristics.dag.heft:heft",
         kind="construction",

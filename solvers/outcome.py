@@ -27,6 +27,10 @@ class Outcome:
         Why it ended.
     backend_seconds
         Time spent inside the solver itself.
+    solver
+        Solver and version behind the bound, None where no solver was asked.
+    confirmed_by
+        The second model that confirms the bound, None where none was asked or could.
     """
 
     schedule: DagSchedule | None
@@ -34,3 +38,5 @@ class Outcome:
     is_infeasible: bool = False
     termination: Termination = Termination.FINISHED
     backend_seconds: float = 0.0
+    solver: str | None = None
+    confirmed_by: str | None = None

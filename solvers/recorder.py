@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heuristics.callback import Callback
@@ -55,7 +56,8 @@ class Recorder(Callback):
             better_bound = lower_bound is not None and lower_bound > (before.lower_bound or 0)
             if not better_objective and not better_bound:
                 return
-            self.progress = Progress(
+            self.progress = replace(
+                before,
                 seconds=self._watch.seconds,
                 objective=objective if better_objective else before.objective,
                 lower_bound=lower_bound if better_bound else before.lower_bound,

@@ -13,29 +13,34 @@ from heuristics.stop.any_of import AnyOf
 from heuristics.stop.max_evaluations import MaxEvaluations
 from heuristics.stop.max_seconds import MaxSeconds
 from heuristics.stopwatch import Stopwatch
+from instances.dag_schedule import DagSchedule
 from instances.objective import Objective, objective_value
 from instances.verify_dag_schedule import verify_dag_schedule
 from solvers.bound import Bound
 from solvers.contradiction import raise_contradiction
 from solvers.exact_run import ExactRun
 from solvers.interrupt import Interrupt
-from solvers.lower_bound import best_bound, lower_bound
+from solvers.lower_bound import best_bound, lower_bound, quick_bounds
 from solvers.methods import WARM_START_METHODS, Kind, method_named
 from solvers.outcome import Outcome
 from solvers.recorder import Recorder
 from solvers.result import Result
 from solvers.status import Termination
-from solvers.versions import available_cores, version_of
+from solvers.versions import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from heuristics.progress import Progress
     from heuristics.stop.stop_criterion import StopCriterion
     from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
 
 DEFAULT_EVALUATIONS = 2000
 """Budget of a search that was given neither a stop criterion nor a time limit."""
+
+
+MAX_THREADS = 1024
+"""More threads than any back end can use."""
 
 
 def solve(
@@ -64,7 +69,8 @@ def solve(
     objective
         What is minimised.
     time_limit
-        Seconds for the method; None lets an exact method run until it has a proof.
+        Seconds for the method; None lets an exact method run until it has a proof. Constructions, which build one
+        schedule, do not need it.
     stop
         Budget of a search; by default `DEFAULT_EVALUATIONS` evaluations, or the time limit where one is given.
     threads
@@ -97,12 +103,14 @@ def solve(
     objective = Objective(objective)
     name = method if isinstance(method, str) else getattr(method, "__name__", "function")
     kind, function = _resolve(method)
-    _check_arguments(kind, function, name, time_limit, stop, threads, seed, parameters)
-    known = lower_bound(instance, objective=objective) if bounds is None else list(bounds)
+    _check_arguments(kind, function, name, time_limit, stop, threads, seed, start, parameters)
     cores = (threads or available_cores()) if kind == "exact" else 1
-    watch = Stopwatch()
-    recorder = Recorder(callback or Callback(), watch)
+    parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
+        quick = quick_bounds() if kind == "exact" else None  # a search that proves needs no costly bound to begin with
+        known = lower_bound(instance, objective=objective, methods=quick) if bounds is None else list(bounds)
+        watch = Stopwatch()
+        recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()
         if kind == "exact":
             best = best_bound(known)
@@ -120,13 +128,17 @@ def solve(
             outcome: Outcome = function(instance, objective, run, **parameters)
         else:
             outcome = _run_heuristic(
-                instance, objective, function, kind, time_limit, stop, seed, recorder, interrupt, parameters
+                instance, objective, function, kind, time_limit, stop, seed, watch, recorder, interrupt, parameters
             )
     runtime_seconds = watch.seconds
+    value = _verified_objective(instance, objective, outcome.schedule)
+    recorder.report(value, outcome.lower_bound)
     recorder.on_end(recorder.progress)
     if kind == "exact" and not outcome.is_infeasible:
-        known = _with_proof(instance, objective, name, outcome, runtime_seconds, known)
-    _check_against_bounds(instance, objective, outcome, known, name, seed)
+        if bounds is None and value != outcome.lower_bound and not interrupt.heard:
+            known = lower_bound(instance, objective=objective)
+        known = _with_proof(name, outcome, value, runtime_seconds, known)
+    _check_against_bounds(instance, outcome.schedule, value, known, name, seed)
     return Result(
         instance=instance,
         method=name,
@@ -139,8 +151,8 @@ def solve(
         backend_seconds=outcome.backend_seconds if kind == "exact" else None,
         trace=tuple(recorder.trace),
         parameters=parameters,
-        seed=seed,
-        threads=cores,
+        seed=int(seed),
+        threads=int(cores),
     )
 
 
@@ -173,19 +185,28 @@ def _check_arguments(
     stop: StopCriterion | None,
     threads: int | None,
     seed: int,
+    start: DagSchedule | None,
     parameters: dict[str, Any],
 ) -> None:
     """Refuse what would be ignored or fail later."""
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"time_limit: expected a positive number of seconds, got {time_limit}.")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads: expected at least 1, got {threads}.")
+    if threads is not None and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
+        raise ValueError(f"threads: expected an integer in 1..{MAX_THREADS}, got {threads!r}.")
+    if start is not None and kind != "exact":
+        raise ValueError(f"start: expected none for {name}, which is no exact method.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
     if stop is not None and kind != "search":
         raise ValueError(f"stop: expected none for {name}, which is no search; use time_limit.")
     ours = ("instance", "objective", "rng", "stop", "callback", "run")
-    accepted = [name for name in inspect.signature(function).parameters if name not in ours]
+    signature = inspect.signature(function).parameters
+    bound_already = [key for key in getattr(function, "keywords", {}) if key in ours]
+    if bound_already:
+        raise ValueError(f"{bound_already[0]}: expected to be left to solve, got a function that binds it already.")
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.values()):
+        return  # the function takes what it likes
+    accepted = [key for key in signature if key not in ours]
     for given in parameters:
         if given not in accepted:
             raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}).")
@@ -217,6 +238,7 @@ def _run_heuristic(
     time_limit: float | None,
     stop: StopCriterion | None,
     seed: int,
+    watch: Stopwatch,
     recorder: Recorder,
     interrupt: Interrupt,
     parameters: dict[str, Any],
@@ -235,69 +257,71 @@ def _run_heuristic(
     }
     wanted = inspect.signature(function).parameters
     schedule = function(instance, **{key: value for key, value in offered.items() if key in wanted}, **parameters)
+    if schedule is not None and not isinstance(schedule, DagSchedule):
+        raise TypeError(f"method: expected a DagSchedule or None from the function, got {type(schedule).__name__}.")
     termination = Termination.FINISHED
     if interrupt.heard or recorder.wants_stop:
         termination = Termination.INTERRUPTED
     elif kind == "search":
-        termination = _why(budgets, recorder)
-    elif schedule is not None and not verify_dag_schedule(instance, schedule):
-        recorder.report(objective_value(instance, schedule, objective), None)
+        termination = _why(budgets, replace(recorder.progress, seconds=watch.seconds))
     return Outcome(schedule=schedule, lower_bound=None, termination=termination)
 
 
-def _why(budgets: Sequence[StopCriterion], recorder: Recorder) -> Termination:
+def _verified_objective(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
+    """Return the objective of a schedule that verifies; another one is refused by the result."""
+    if schedule is None or verify_dag_schedule(instance, schedule):
+        return None
+    return objective_value(instance, schedule, objective)
+
+
+def _why(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:
     """Say which budget ended a search."""
     for budget in budgets:
         if isinstance(budget, AnyOf):
-            found = _why(budget.criteria, recorder)
+            found = _why(budget.criteria, progress)
             if found is not Termination.FINISHED:
                 return found
-        elif isinstance(budget, MaxEvaluations) and budget(recorder.progress):
+        elif isinstance(budget, MaxEvaluations) and budget(progress):
             return Termination.EVALUATIONS
-        elif isinstance(budget, MaxSeconds) and budget(recorder.progress):
+        elif isinstance(budget, MaxSeconds) and budget(progress):
             return Termination.TIME_LIMIT
     return Termination.FINISHED
 
 
 def _with_proof(
-    instance: DagInstance,
-    objective: Objective,
-    name: str,
-    outcome: Outcome,
-    runtime_seconds: float,
-    known: Sequence[Bound],
+    name: str, outcome: Outcome, value: int | None, runtime_seconds: float, known: Sequence[Bound]
 ) -> list[Bound]:
-    """Add the bound of an exact method, unless one from before the run is as good: then that one is the proof."""
+    """Add the bound of an exact method, unless one that is known is as good: then that one is the proof."""
     bounds, best = list(known), best_bound(known)
     if outcome.lower_bound is not None and (best is None or outcome.lower_bound > best.value):
         best = Bound(
             value=outcome.lower_bound,
             method=name,
-            proof="search, not finished",
+            proof="search to the end" if value == outcome.lower_bound else "search, not finished",
             seconds=runtime_seconds,
-            solver=f"ortools {version_of('ortools')}",
+            solver=outcome.solver,
+            confirmed_by=outcome.confirmed_by,
         )
         bounds.append(best)
-    if best is None or outcome.schedule is None:
-        return bounds
-    if objective_value(instance, outcome.schedule, objective) == best.value:
-        proof = "search to the end" if best.method == name else best.proof
-        bounds.append(replace(best, proof=proof, is_optimum=True))
+    if best is not None and best.value == value:
+        bounds.append(replace(best, is_optimum=True))
     return bounds
 
 
 def _check_against_bounds(
-    instance: DagInstance, objective: Objective, outcome: Outcome, known: Sequence[Bound], name: str, seed: int
+    instance: DagInstance,
+    schedule: DagSchedule | None,
+    value: int | None,
+    known: Sequence[Bound],
+    name: str,
+    seed: int,
 ) -> None:
     """Raise if a verified schedule is below a proven bound."""
-    if outcome.schedule is None or verify_dag_schedule(instance, outcome.schedule):
-        return  # without a schedule nothing contradicts; one that does not verify is refused by the result
-    value = objective_value(instance, outcome.schedule, objective)
     for bound in known:
-        if bound.value > value:
+        if value is not None and bound.value > value:
             raise_contradiction(
                 instance,
                 f"The bound {bound.value} of {bound.method} exceeds the objective {value} of a verified schedule.",
-                schedule=outcome.schedule,
+                schedule=schedule,
                 evidence={"bound": bound.to_dict(), "objective": value, "method": name, "seed": seed},
             )

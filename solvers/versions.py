@@ -7,7 +7,19 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-DISTRIBUTIONS = ("optgap", "numpy", "numba", "networkx", "ortools", "highspy", "deap", "matplotlib", "typer", "rich")
+DISTRIBUTIONS = (
+    "optgap",
+    "numpy",
+    "numba",
+    "networkx",
+    "ortools",
+    "highspy",
+    "pyomo",
+    "deap",
+    "matplotlib",
+    "typer",
+    "rich",
+)
 """Distributions whose versions a result states."""
 
 

@@ -32,7 +32,7 @@ def _options(method: str) -> dict[str, object]:
     return {"stop": MaxEvaluations(50)} if kind == "search" else {"time_limit": 5.0} if kind == "exact" else {}
 
 
-@pytest.mark.parametrize("name", ["nasnetamobile", "nasnetalarge"])
+@pytest.mark.parametrize("name", ["nasnetamobile", pytest.param("nasnetalarge", marks=pytest.mark.slow)])
 def test_nasnet_on_mixed_servers(name: str) -> None:
     """Tests that memory forces a split and every method returns a verified schedule with a gap to a proven bound."""
     instance = _nasnet(name)
@@ -48,7 +48,7 @@ def test_nasnet_on_mixed_servers(name: str) -> None:
 
 
 def test_alibaba_jobs_on_mixed_gpus() -> None:
-    """Tests that every method schedules 20 production jobs, none below the best bound, and most are proved quickly."""
+    """Tests that every method schedules 20 production jobs, none below the best bound, and CP-SAT proves most."""
     jobs = read_alibaba_v2018_jobs(
         real_data("alibaba-v2018-dag/selected_DAGs.csv.gz"),
         cluster=parse_cluster("mixed-4"),
@@ -59,16 +59,19 @@ def test_alibaba_jobs_on_mixed_gpus() -> None:
         seed=1,
     )
     assert len(jobs) == 20
+    num_proved = 0
     for instance in jobs:
         assert 10 <= instance.num_tasks <= 50
         exact = solve(instance, "cp-sat", time_limit=5.0, seed=1)
         assert exact.bound is not None
+        num_proved += exact.bound.is_optimum
         bounds: list[Bound] = [exact.bound]
         for method in METHODS:
             if METHODS[method].kind != "exact":
                 result = solve(instance, method, seed=1, bounds=bounds, **_options(method))
                 assert result.objective is not None
                 assert result.objective >= exact.bound.value
+    assert num_proved >= 10  # 20 where it was measured; noisy machines may leave some open
 
 
 def test_heft_paper_example() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
 
 
-def left_shift(instance: DagInstance, gpu: NDArray[np.int64], start: NDArray[np.float64]) -> DagSchedule:
+def left_shift(instance: DagInstance, gpu: NDArray[np.int64], start: NDArray[Any]) -> DagSchedule:
     """Keep GPUs and orders, and start every task as early as these allow.
 
-    Tasks are taken by (start rounded to 1e-4, topological position); each gets the least integer start that its
-    release, its predecessors with transfer delays, and the last finish on its GPU allow (ignored by a task of duration
-    0). This repairs a MILP solver's tolerances and never makes a right schedule worse.
+    Tasks are taken by (start, rounded to 1e-4 where it is no integer, topological position); each gets the least
+    integer start that its release, its predecessors with transfer delays, and the last finish on its GPU allow (ignored
+    by a task of duration 0). This repairs a MILP solver's tolerances and never makes a right schedule worse.
 
     Parameters
     ----------
@@ -38,7 +38,10 @@ def left_shift(instance: DagInstance, gpu: NDArray[np.int64], start: NDArray[np.
     release = instance.release[instance.job_of_task].tolist()
     free_at = [0] * instance.num_gpus
     starts, finish, gpus = [0] * instance.num_tasks, [0] * instance.num_tasks, gpu.tolist()
-    for task in np.lexsort((position, np.round(np.asarray(start, dtype=np.float64), 4))).tolist():
+    order = np.asarray(start)
+    if order.dtype.kind == "f":
+        order = np.round(order, 4)
+    for task in np.lexsort((position, order)).tolist():
         k = gpus[task]
         duration = int(instance.durations[task, k])
         earliest = max(release[task], free_at[k] if duration else 0)

@@ -63,7 +63,7 @@ def woa(
     distance
         "original": |C X* - X|; "shifted": C |X* - X|, which has no pull to the corner 0.
     acceptance
-        "always" as published; "greedy" keeps the better of a whale before and after its move.
+        "always" as published; "greedy" keeps the better of a whale before and after its move, the moved one on a tie.
     spiral
         Shape b of the logarithmic spiral.
     heft_seed
@@ -145,8 +145,8 @@ def _check(*, population: int, distance: str, acceptance: str, spiral: float) ->
         raise ValueError(f"distance: expected original or shifted, got {distance!r}.")
     if acceptance not in ("always", "greedy"):
         raise ValueError(f"acceptance: expected always or greedy, got {acceptance!r}.")
-    if not math.isfinite(spiral):
-        raise ValueError(f"spiral: expected a finite number, got {spiral}.")
+    if not abs(spiral) <= 700.0:  # beyond, exp(b l) is no float
+        raise ValueError(f"spiral: expected a number in -700..700, got {spiral}.")
 
 
 def _toolbox(

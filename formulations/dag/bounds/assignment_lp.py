@@ -115,7 +115,7 @@ class AssignmentLp:
         weight = float(np.maximum(multipliers.row, 0.0).sum())
         limited = self._capacity >= 0
         prices = np.where(limited, np.maximum(multipliers.memory, 0.0), 0.0)
-        if weight <= 0.0 or not self._num_tasks:
+        if weight < 1e-200 or not self._num_tasks:
             return 0
         scale = (_FINE_SCALE if prices.any() else _SCALE) / weight
         row = [int(entry) for entry in np.maximum(multipliers.row, 0.0) * scale]

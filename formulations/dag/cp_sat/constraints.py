@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ortools.sat.python import cp_model
 
     from formulations.dag.bounds.assignment_lp import AssignmentLp
     from formulations.dag.cp_sat.variables import Variables
-    from formulations.dag.cp_sat.windows import Windows
+    from formulations.dag.windows import Windows
     from instances.dag_instance import DagInstance
 
 
@@ -41,13 +43,21 @@ def add_memory(model: cp_model.CpModel, instance: DagInstance, variables: Variab
             model.add(used <= int(instance.gpu_memory[k]))
 
 
-def add_transfers(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
+class GaveUpError(RuntimeError):
+    """The time for building a model is over."""
+
+
+def add_transfers(
+    model: cp_model.CpModel, instance: DagInstance, variables: Variables, should_give_up: Callable[[], bool]
+) -> None:
     """Start a task after its predecessors and their transfers.
 
     With the distinct delays 0 = v_0 < v_1 < ... of an edge and literals z_t "the delay is at least v_t":
     start >= finish of the predecessor + sum of (v_t - v_(t-1)) z_t, and clauses that fix z from the two GPUs.
     """
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        if should_give_up():
+            raise GaveUpError
         delays = instance.transfer_delays(edge)
         pairs = {(k, l): int(delays[k, l]) for k in variables.gpus[tail] for l in variables.gpus[head]}
         steps = sorted({0, *pairs.values()})
@@ -88,9 +98,10 @@ def _fix_delays(
     reached: list[cp_model.IntVar],
 ) -> None:
     """Make the literals of an edge follow from the two GPUs."""
+    level_of_delay = {delay: level for level, delay in enumerate(steps)}
     for (k, l), delay in pairs.items():
         there = [~variables.on[tail, k], ~variables.on[head, l]]
-        level = steps.index(delay)
+        level = level_of_delay[delay]
         if level > 0:
             model.add_bool_or(*there, reached[level - 1])
         if level < len(reached):

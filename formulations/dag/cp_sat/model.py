@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ortools.sat.python import cp_model
 
-    from formulations.dag.cp_sat.windows import Windows
+    from formulations.dag.windows import Windows
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
 
@@ -45,6 +45,13 @@ class CpSatModel:
         What is minimised.
     within
         Windows that are not empty; the model holds schedules within them only.
+    should_give_up
+        Asked now and then while the model is built.
+
+    Raises
+    ------
+    GaveUpError
+        If the model was given up before it was complete.
 
     Attributes
     ----------
@@ -52,7 +59,13 @@ class CpSatModel:
         The model to be solved.
     """
 
-    def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
+    def __init__(
+        self,
+        instance: DagInstance,
+        objective: Objective,
+        within: Windows,
+        should_give_up: Callable[[], bool] = lambda: False,
+    ) -> None:
         from ortools.sat.python import cp_model
 
         self.proto_model = cp_model.CpModel()
@@ -60,7 +73,7 @@ class CpSatModel:
         model = self.proto_model
         self._variables = add_variables(model, instance, within)
         self._last = add_objective(model, instance, objective, self._variables, within)
-        add_transfers(model, instance, self._variables)
+        add_transfers(model, instance, self._variables, should_give_up)
         add_non_overlap(model, instance, self._variables)
         add_memory(model, instance, self._variables)
         add_windows(model, instance, self._variables, within)
@@ -105,5 +118,5 @@ class CpSatModel:
         for (task, k), literal in self._variables.on.items():
             if value(literal):
                 gpu[task] = k
-        start = np.array([value(variable) for variable in self._variables.start], dtype=np.float64)
+        start = np.array([value(variable) for variable in self._variables.start], dtype=np.int64)
         return left_shift(self._instance, gpu, start)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ortools.sat.python import cp_model
 
-    from formulations.dag.cp_sat.windows import Windows
+    from formulations.dag.windows import Windows
     from instances.dag_instance import DagInstance
 
 

@@ -28,7 +28,7 @@ class Windows:
     latest_finish
         Of task i on GPU k, shape (n, m).
     completion_at_least, completion_at_most
-        Of every job, shape (jobs,).
+        Of every job, shape (jobs,); 0 and the largest integer for the makespan, where they do not matter.
     at_least, at_most
         Of the objective; a proven lower bound, and the objective of a verified schedule or the horizon's.
     """
@@ -42,8 +42,9 @@ class Windows:
 
     @property
     def is_empty(self) -> bool:
-        """Whether some task is left without a GPU, so that no schedule within `at_most` exists."""
-        return self.at_least > self.at_most or not bool(self.around.allowed.any(axis=1).all())
+        """Whether no schedule within `at_most` exists: a task is left without a GPU, or a lower bound is above."""
+        late = bool((self.completion_at_least > self.completion_at_most).any())
+        return late or self.at_least > self.at_most or not bool(self.around.allowed.any(axis=1).all())
 
 
 def windows(instance: DagInstance, objective: Objective, *, lower_bound: int, objective_at_most: int | None) -> Windows:
@@ -68,7 +69,8 @@ def windows(instance: DagInstance, objective: Objective, *, lower_bound: int, ob
     if objective is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
         around = heads_and_tails(instance, makespan_at_most=makespan)
-        completion_at_most = np.full(instance.num_jobs, makespan)
+        completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
+        completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
         latest_finish = makespan - around.tails
         at_most = makespan
     else:
@@ -86,12 +88,13 @@ def windows(instance: DagInstance, objective: Objective, *, lower_bound: int, ob
         latest_finish = np.minimum(latest_finish, latest - around.tails)
         fits = around.allowed & (around.heads + instance.durations <= latest_finish)
         around = HeadsAndTails(heads=around.heads, tails=around.tails, job_tails=around.job_tails, allowed=fits)
+        completion_at_least = job_path_bounds(instance, around)
     return Windows(
         around=around,
         latest_finish=latest_finish,
-        completion_at_least=np.minimum(job_path_bounds(instance, around), completion_at_most),
+        completion_at_least=completion_at_least,
         completion_at_most=completion_at_most,
-        at_least=max(lower_bound, min(path_bound(instance, objective, around), at_most)),
+        at_least=max(lower_bound, path_bound(instance, objective, around)),
         at_most=at_most,
     )
 

@@ -1,0 +1,54 @@
+"""Pairs of tasks that no path orders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from instances.dag_instance import DagInstance
+
+
+def reachable(instance: DagInstance) -> NDArray[np.bool_]:
+    """Return whether a path leads from task h to task i, shape (n, n)."""
+    reaches = np.zeros((instance.num_tasks, instance.num_tasks), dtype=np.bool_)
+    successors: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    for tail, head in instance.edges.tolist():
+        successors[tail].append(head)
+    for task in instance.topological_order[::-1].tolist():
+        for successor in successors[task]:
+            reaches[task, successor] = True
+            reaches[task] |= reaches[successor]
+    return reaches
+
+
+def incomparable_pairs(instance: DagInstance, allowed: NDArray[np.bool_]) -> list[tuple[int, int, list[int]]]:
+    """Return the pairs that may compete for a GPU.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    allowed
+        Which pairs of task and GPU are left, shape (n, m).
+
+    Returns
+    -------
+    list[tuple[int, int, list[int]]]
+        Tasks h < i that no path orders, and the GPUs where both may sit and both take time: a task of duration 0
+        occupies nothing. Pairs without such a GPU are left out.
+    """
+    ordered = reachable(instance)
+    ordered |= ordered.T
+    occupies = allowed & (instance.durations > 0)
+    pairs = []
+    for first in range(instance.num_tasks):
+        for second in range(first + 1, instance.num_tasks):
+            if not ordered[first, second]:
+                common = np.flatnonzero(occupies[first] & occupies[second]).tolist()
+                if common:
+                    pairs.append((first, second, common))
+    return pairs

@@ -1,0 +1,82 @@
+"""Tests of counting, remembering the best and stopping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heuristics.callback import Callback
+from heuristics.search_run import SearchRun
+from heuristics.stop import MaxEvaluations
+
+if TYPE_CHECKING:
+    from heuristics.progress import Progress
+
+
+class Incumbents(Callback):
+    """Keeps (evaluations, objective, improved_at) of every incumbent."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int | None, int]] = []
+
+    def on_incumbent(self, progress: Progress) -> None:
+        """Keep it."""
+        self.seen.append((progress.evaluations, progress.objective, progress.improved_at))
+
+
+def test_best_is_lexicographic_and_ties_keep_the_older() -> None:
+    """Tests that overflow counts before the objective and that an equal fitness changes nothing."""
+    incumbents = Incumbents()
+    run: SearchRun[str] = SearchRun(MaxEvaluations(7), incumbents)
+    fitnesses = [(5, 1), (4, 90), (0, 50), (0, 50), (1, 2), (0, 49), (0, 60)]
+    best = []
+    for number, fitness in enumerate(fitnesses):
+        assert not run.stopped
+        run.record(fitness, f"s{number}")
+        best.append(run.best_solution)
+    assert best == ["s0", "s1", "s2", "s2", "s2", "s5", "s5"]
+    assert run.best_fitness == (0, 49)
+    assert incumbents.seen == [(3, 50, 3), (6, 49, 6)]
+    assert run.stopped
+
+
+def test_overflow_is_no_objective() -> None:
+    """Tests that a solution beyond a memory limit is remembered but gives no objective."""
+    run: SearchRun[str] = SearchRun(MaxEvaluations(2), Callback())
+    run.record((3, 10), "over")
+    assert (run.best_solution, run.progress.objective, run.progress.improved_at) == ("over", None, 1)
+
+
+def test_share_follows_the_criterion() -> None:
+    """Tests that the used share of the budget is that of the stop criterion."""
+    run: SearchRun[str] = SearchRun(MaxEvaluations(4), Callback())
+    shares = [run.share]
+    for _ in range(4):
+        run.record((0, 1), "s")
+        shares.append(run.share)
+    assert shares == [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def test_callback_stops() -> None:
+    """Tests that a callback that wants to stop is obeyed after the evaluation that it saw."""
+
+    class AtTwo(Callback):
+        def on_evaluation(self, progress: Progress) -> None:
+            self.wants_stop = progress.evaluations == 2
+
+    run: SearchRun[str] = SearchRun(MaxEvaluations(100), AtTwo())
+    stops = []
+    for _ in range(2):
+        run.record((0, 1), "s")
+        stops.append(run.stopped)
+    assert stops == [False, True]
+
+
+def test_time_goes_on() -> None:
+    """Tests that progress carries the time since the run began, which never falls."""
+    run: SearchRun[str] = SearchRun(MaxEvaluations(3), Callback())
+    seconds = []
+    for _ in range(3):
+        run.record((0, 1), "s")
+        seconds.append(run.progress.seconds)
+    assert seconds == sorted(seconds)
+    assert seconds[0] > 0.0

@@ -1,0 +1,66 @@
+"""Tests of text files, plain and compressed."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING
+
+import pytest
+
+from instances.text_file import read_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = "tasks: é\n"
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "byte order mark"])
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_plain_and_compressed(tmp_path: Path, name: str, mark: bytes) -> None:
+    """Tests that text reads the same from a plain and a compressed file, with and without byte order mark."""
+    content = mark + TEXT.encode()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert read_text(tmp_path / name) == TEXT
+    assert read_text(str(tmp_path / name)) == TEXT
+
+
+def test_broken_utf8(tmp_path: Path) -> None:
+    """Tests that a byte that is no UTF-8 is named with its position."""
+    (tmp_path / "a.txt").write_bytes(b"abc\xff\xfe")
+    with pytest.raises(ValueError, match=r"^byte 3: expected UTF-8 text, got 0xff\.$"):
+        read_text(tmp_path / "a.txt")
+
+
+def test_utf8_cut_short(tmp_path: Path) -> None:
+    """Tests that a character that is cut off at the end is named, not an index error."""
+    (tmp_path / "a.txt").write_bytes("é".encode()[:1])
+    with pytest.raises(ValueError, match=r"^byte 0: expected UTF-8 text, got 0xc3\.$"):
+        read_text(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"plain text", b"\x1f\x8b", gzip.compress(b"x" * 1000)[:-9], gzip.compress(b"x" * 1000)[:-4] + b"\0\0\0\0"],
+    ids=["not compressed", "only the mark", "cut short", "wrong length"],
+)
+def test_broken_compression(tmp_path: Path, content: bytes) -> None:
+    """Tests that a damaged compressed file is bad input, whatever is wrong with it."""
+    (tmp_path / "a.gz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^byte 0: expected gzip data, got "):
+        read_text(tmp_path / "a.gz")
+
+
+def test_compression_damaged_inside(tmp_path: Path) -> None:
+    """Tests that damage in the middle of the compressed data is bad input too."""
+    content = bytearray(gzip.compress(bytes(range(256)) * 20))
+    content[14:40] = b"\xff" * 26
+    (tmp_path / "a.gz").write_bytes(content)
+    with pytest.raises(ValueError, match=r"^byte 0: expected gzip data, got "):
+        read_text(tmp_path / "a.gz")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    """Tests that a missing file is an OSError."""
+    with pytest.raises(FileNotFoundError):
+        read_text(tmp_path / "absent.json")
