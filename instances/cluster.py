@@ -42,7 +42,7 @@ class Server:
     nic_bandwidth
         Bytes per second in one direction.
     nvlink
-        Whether GPUs that have NVLink are linked by it; all others use PCIe.
+        Whether GPUs that have NVLink are linked by it (bridges: in pairs); all others use PCIe.
     """
 
     name: str
@@ -55,7 +55,8 @@ class Server:
 class Cluster:
     """Servers and what their links can do.
 
-    The link of two GPUs is: inside a server NVLink if both have it and the server is wired so, else PCIe; between
+    The link of two GPUs is: inside a server NVLink if both have it and the server is wired so, else PCIe; kinds whose
+    NVLink is a bridge of two GPUs (`GpuKind.nvlink_peers`) have it in pairs, 0-1, 2-3, ... of the kind; between
     servers the NICs, and PCIe on the way to them. A link between unlike GPUs runs at the slower of the two (assumption:
     no datasheet states it). Latencies are assumptions of the order of public point-to-point measurements.
 
@@ -95,9 +96,13 @@ class Cluster:
     def bytes_per_second(self) -> NDArray[np.float64]:
         """Return the bandwidth of every link, shape (m, m); 1.0 on the diagonal, which means nothing."""
         kinds, servers = self.kinds, self.server_of_gpu
+        groups = [group for server in self.servers for group in _nvlink_groups(server)]
         bandwidth = np.ones((len(kinds), len(kinds)))
         for source, target in itertools.permutations(range(len(kinds)), 2):
-            bandwidth[source, target] = _link_bandwidth(kinds[source], kinds[target], servers[source], servers[target])
+            same_group = groups[source] is not None and groups[source] == groups[target]
+            bandwidth[source, target] = _link_bandwidth(
+                kinds[source], kinds[target], servers[source], servers[target], has_nvlink=same_group
+            )
         return bandwidth
 
     def latency_seconds(self) -> NDArray[np.float64]:
@@ -155,11 +160,33 @@ def cluster_of_kinds(names: Sequence[str]) -> Cluster:
     return Cluster(servers=(Server(name="s0", kinds=tuple(gpu_kind(name) for name in names)),))
 
 
-def _link_bandwidth(source: GpuKind, target: GpuKind, source_server: Server, target_server: Server) -> float:
+def _nvlink_groups(server: Server) -> list[tuple[str, int] | None]:
+    """Return for each GPU what NVLink group of the server it is in, None for none.
+
+    Kinds that take any number of peers are one group; GPUs with bridges are joined in order, 0 and 1, 2 and 3, ... of
+    each kind.
+    """
+    count_of_kind: dict[str, int] = {}
+    groups: list[tuple[str, int] | None] = []
+    for kind in server.kinds:
+        number = count_of_kind.get(kind.name, 0)
+        count_of_kind[kind.name] = number + 1
+        if not server.nvlink or kind.nvlink_bandwidth is None:
+            groups.append(None)
+        elif kind.nvlink_peers is None:
+            groups.append(("", 0))
+        else:
+            groups.append((kind.name, number // kind.nvlink_peers))
+    return groups
+
+
+def _link_bandwidth(
+    source: GpuKind, target: GpuKind, source_server: Server, target_server: Server, *, has_nvlink: bool
+) -> float:
     """Return the bandwidth of a link in bytes per second."""
     pcie = min(source.pcie_bandwidth, target.pcie_bandwidth)
     if source_server is not target_server:
         return min(pcie, source_server.nic_bandwidth, target_server.nic_bandwidth)
-    if source_server.nvlink and source.nvlink_bandwidth is not None and target.nvlink_bandwidth is not None:
+    if has_nvlink and source.nvlink_bandwidth is not None and target.nvlink_bandwidth is not None:
         return min(source.nvlink_bandwidth, target.nvlink_bandwidth)
     return pcie

@@ -71,7 +71,8 @@ _KINDS = (
         memory_bandwidth=616 * GIGA,
         peak_flops={"fp32": 13.4 * TERA, "fp16": 53.8 * TERA},
         pcie_bandwidth=PCIE_3,
-        nvlink_bandwidth=50 * GIGA,  # a bridge joins two GPUs, no more
+        nvlink_bandwidth=50 * GIGA,
+        nvlink_peers=2,  # a bridge
         source="NVIDIA Turing GPU Architecture whitepaper, RTX 2080 Ti reference; fp16 tensor with fp32 accumulation; "
         "NVLink 100 GB/s in both directions",
     ),
@@ -90,7 +91,8 @@ _KINDS = (
         memory_bandwidth=696 * GIGA,
         peak_flops={"fp32": 37.4 * TERA, "tf32": 74.8 * TERA, "fp16": 149.7 * TERA},
         pcie_bandwidth=PCIE_4,
-        nvlink_bandwidth=56.25 * GIGA,  # a bridge joins two GPUs, no more
+        nvlink_bandwidth=56.25 * GIGA,
+        nvlink_peers=2,  # a bridge
         source="NVIDIA A40 datasheet; NVLink 112.5 GB/s in both directions",
     ),
     GpuKind(

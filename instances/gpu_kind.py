@@ -33,6 +33,8 @@ class GpuKind:
         Bytes per second in one direction.
     nvlink_bandwidth
         Bytes per second in one direction over all links of the GPU, None without NVLink.
+    nvlink_peers
+        How many GPUs a group of NVLink joins: 2 for a bridge, None for any number.
     source
         The datasheet.
     """
@@ -43,6 +45,7 @@ class GpuKind:
     peak_flops: Mapping[str, float]
     pcie_bandwidth: float
     nvlink_bandwidth: float | None
+    nvlink_peers: int | None = None
     source: str
 
     def flops(self, precision: str) -> float:

@@ -55,12 +55,13 @@ def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = N
     colours_of_map = np.array(colormaps["tab20"].colors)  # type: ignore[attr-defined]  # the stubs know no listed maps
     palette = 0.5 + 0.5 * np.concatenate([colours_of_map[::2], colours_of_map[1::2]])  # light: names stay legible
     span = int(finish.max(initial=1)) if end is None else end
+    edge = 0.5 if instance.num_tasks <= MAX_LABELLED_TASKS else 0.0  # edges would cover the colours of thin bars
     for gpu in range(instance.num_gpus):
         ax.axhspan(gpu - 0.42, gpu + 0.42, color="#f4f4f4", linewidth=0, zorder=0)
         tasks = np.flatnonzero(schedule.gpu == gpu)
         bars = [(int(schedule.start[task]), int(finish[task] - schedule.start[task])) for task in tasks]
         colours = [palette[int(colour_of[task]) % len(palette)] for task in tasks]
-        ax.broken_barh(bars, (gpu - 0.42, 0.84), facecolors=colours, edgecolors="#4d4d4d", linewidth=0.5, zorder=2)
+        ax.broken_barh(bars, (gpu - 0.42, 0.84), facecolors=colours, edgecolors="#4d4d4d", linewidth=edge, zorder=2)
     if instance.num_tasks <= MAX_LABELLED_TASKS:
         for task, name in enumerate(map(_drawable, instance.task_names)):
             width = int(finish[task] - schedule.start[task])

@@ -54,7 +54,7 @@ DEMO_INSTANCES = (
 """8 to 20 tasks on 3 or 4 unlike GPUs; two with tight memory, one with several jobs, one with barred GPUs."""
 
 DEMO_BUNDLED = "inception-block"
-"""Name of the bundled instance, a measured profile in a public format."""
+"""Name of the bundled instance, a modelled profile in PipeDream's format."""
 
 
 def demo_instances(seed: int) -> list[DagInstance]:

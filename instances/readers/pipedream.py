@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
 
 
+MAX_MICRO_BATCHES = 1024
+"""More than any training step is cut into; every one multiplies the tasks."""
+
+
 def read_pipedream(
     path: str | PathLike[str],
     *,
@@ -88,6 +92,8 @@ def read_pipedream(
     msr-fiddle/pipedream, profiler. What a training step and a micro-batch are here is ours.
     """
     check_at_least("micro_batches", micro_batches, 1)
+    if micro_batches > MAX_MICRO_BATCHES:
+        raise ValueError(f"micro_batches: expected at most {MAX_MICRO_BATCHES}, got {micro_batches}.")
     copies = (2.0 if training else 1.0) if parameter_copies is None else parameter_copies
     check_at_least("parameter_copies", copies, 1)
     profile = parse_pipedream(read_text(path))

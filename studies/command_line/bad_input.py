@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import stat
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ _IN_OUR_VOICE = re.compile(r"(?P<word>[^:\[.]+)(?P<index>\[\d+\])?(?P<rest>[^:]*
 """What messages of bad values look like; any other error is one of this software."""
 
 
+MAX_BYTES = 10**9
+"""Larger input is refused."""
+
+
 class BadInputError(Exception):
     """One line that names the file or option, the place in it, and what was expected there; exit status 2."""
 
@@ -22,11 +28,21 @@ class BadInputError(Exception):
 def reading(path: str | PathLike[str]) -> Iterator[None]:
     """Put the name of the file before whatever is wrong with it."""
     try:
+        _check_file(Path(path))
         yield
     except OSError as error:
         raise BadInputError(f"{path}: expected a file that can be read, got: {reason(error)}.") from error
     except (ValueError, TypeError, OverflowError) as error:
         raise BadInputError(f"{path}: {error}") from error
+
+
+def _check_file(path: Path) -> None:
+    """Refuse devices, pipes and files that would fill the memory; directories have an error of the system."""
+    status = path.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise BadInputError(f"{path}: expected a regular file, got a device or a pipe.")
+    if status.st_size > MAX_BYTES:
+        raise BadInputError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {status.st_size:,}.")
 
 
 @contextmanager

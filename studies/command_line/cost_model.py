@@ -9,6 +9,9 @@ from studies.command_line.bad_input import BadInputError, options
 if TYPE_CHECKING:
     from instances.dag_from_graph import CostModel
 
+MIN_TIGHTNESS = 1e-3
+"""Below it no task would ever feel the limit, and capacities could leave the range of integers."""
+
 
 def cost_model(
     *,
@@ -29,6 +32,9 @@ def cost_model(
     """
     if tick_seconds is not None and mean_ticks is not None:
         raise BadInputError("--mean-ticks: expected nothing beside --tick-seconds, which fixes the tick.")
+    if memory_tightness is not None and 0.0 < memory_tightness < MIN_TIGHTNESS:
+        expected = f"0 or a number in {MIN_TIGHTNESS:g}..1"
+        raise BadInputError(f"--memory-tightness: expected {expected}, got {memory_tightness:g}.")
     given: dict[str, Any] = {
         "tick_seconds": tick_seconds,
         "mean_ticks": mean_ticks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from studies.command_line.text_table import text_table
@@ -14,7 +15,9 @@ def generator_list() -> dict[str, Any]:
     """Return families, cluster presets and kinds of GPU as JSON values."""
     from instances.cluster_presets import CLUSTER_PRESETS
     from instances.generators.families import FAMILIES
+    from instances.generators.planted import planted_optimum
     from instances.gpu_catalogue import GPU_KINDS
+    from studies.command_line.planted import OWN_OPTIONS
 
     return {
         "families": [
@@ -25,6 +28,14 @@ def generator_list() -> dict[str, Any]:
                 "parameters": list(family.parameters()),
             }
             for name, family in FAMILIES.items()
+        ]
+        + [
+            {
+                "name": "planted",
+                "description": "built around an optimal schedule: the optimum is known at any size",
+                "source": "ours",
+                "parameters": [name for name in signature(planted_optimum).parameters if name not in OWN_OPTIONS],
+            }
         ],
         "cluster_presets": [
             {"name": name, "description": _first_line(preset)} for name, preset in CLUSTER_PRESETS.items()

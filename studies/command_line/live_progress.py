@@ -30,10 +30,13 @@ class LiveProgress(Callback):
         What is going on; may be changed.
     lower_bound
         What is proven before the run, None for nothing; may be changed.
+    is_search
+        Whether there will be incumbents and bounds to show.
     """
 
-    def __init__(self, doing: str, lower_bound: int | None = None) -> None:
+    def __init__(self, doing: str, lower_bound: int | None = None, *, is_search: bool = True) -> None:
         self.doing = doing
+        self.is_search = is_search
         self.lower_bound = lower_bound
         self._objective: int | None = None
         self._watch = Stopwatch()
@@ -72,6 +75,8 @@ class LiveProgress(Callback):
         """Return the state as text."""
         objective, bound = self._objective, self.lower_bound
         parts = [f"{self._watch.seconds:6.1f} s", self.doing]
+        if not self.is_search:
+            return "  ".join(parts)
         parts.append(f"incumbent {'none' if objective is None else objective}")
         parts.append(f"bound {'none' if bound is None else bound}")
         if objective is not None and bound:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from instances.cluster import Cluster
 
 
-def integer(option: str, *, low: int) -> Callable[[str], int]:
-    """Return a function that reads an integer of at least `low`."""
+def integer(option: str, *, low: int, high: int | None = None) -> Callable[[str], int]:
+    """Return a function that reads an integer of at least `low` and, where it is given, at most `high`."""
 
     def parse(text: str) -> int:
         try:
@@ -23,6 +23,8 @@ def integer(option: str, *, low: int) -> Callable[[str], int]:
             raise BadInputError(f"{option}: expected an integer, got {shortened(text)}.") from error
         if value < low:
             raise BadInputError(f"{option}: expected an integer of at least {low}, got {value}.")
+        if high is not None and value > high:
+            raise BadInputError(f"{option}: expected an integer of at most {high}, got {value}.")
         return value
 
     return parse
@@ -66,6 +68,16 @@ def method(text: str) -> str:
         method_named(text)
     except ValueError as error:
         raise BadInputError(f"--{error}") from error
+    return text
+
+
+def exact_method(text: str) -> str:
+    """Read the name of an exact method."""
+    from solvers.methods import METHODS
+
+    exact = [name for name, method in METHODS.items() if method.kind == "exact"]
+    if text not in exact:
+        raise BadInputError(f"--against: expected {' or '.join(exact)}, got {shortened(text)}.")
     return text
 
 

@@ -39,3 +39,23 @@ def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
     """
     if path is not None and path.suffix.lower() not in suffixes:
         raise BadInputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}.")
+
+
+def check_distinct(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
+    """Check that no output replaces an input or another output; None is no file.
+
+    Raises
+    ------
+    BadInputError
+        If one does.
+    """
+    read = {path.resolve() for path in inputs if path is not None}
+    written: set[Path] = set()
+    for path in outputs:
+        if path is None:
+            continue
+        if path.resolve() in read:
+            raise BadInputError(f"{path}: expected another file to write than the one that is read.")
+        if path.resolve() in written:
+            raise BadInputError(f"{path}: expected a file of its own for each output, got it twice.")
+        written.add(path.resolve())

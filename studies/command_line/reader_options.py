@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from studies.command_line.bad_input import BadInputError
-from studies.command_line.set_parameters import key_value_pairs
+from studies.command_line.set_parameters import check_size, key_value_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,16 @@ def reader_options(format_name: str, given: Mapping[str, object], texts: Sequenc
                 f"--set {key}: expected its own option, {OPTION_OF_PARAMETER[key]}, got it as KEY=VALUE."
             )
         try:
-            values[key] = option_from_text(format_name, key, text)
+            value = option_from_text(format_name, key, text)
+            check_size(key, value, text)
+            values[key] = value
         except ValueError as error:
             raise BadInputError(f"--set {key}: {str(error).partition(': ')[2]}") from error
     return values
+
+
+def option_of_place(values: Mapping[str, object]) -> dict[str, str]:
+    """Return the option behind a place in a reader's message, for `options`."""
+    own = {name: f"--set {name}" for name in values if name not in OPTION_OF_PARAMETER}
+    kind = {"GPU kind": "--reference-kind"} if "reference_kind" in values else {}
+    return {**own, **kind, **{name: option for name, option in OPTION_OF_PARAMETER.items() if name != "cost"}}

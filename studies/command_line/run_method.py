@@ -10,6 +10,7 @@ from solvers.methods import method_named
 from solvers.solve import solve
 from studies.command_line.bad_input import BadInputError
 from studies.command_line.live_progress import LiveProgress
+from studies.command_line.output import note
 from studies.command_line.set_parameters import set_parameters
 
 if TYPE_CHECKING:
@@ -43,10 +44,22 @@ def run_method(
     threads: int | None,
     seed: int,
     parameters: Mapping[str, Any],
+    against: str | None = None,
 ) -> Result:
-    """Bound and solve an instance, with a line on the terminal once it takes longer; see `solve`."""
+    """Bound and solve an instance, with a line on the terminal once it takes longer; see `solve`.
+
+    Where `against` names an exact method, that one proves the bound first, within the same time limit.
+    """
     with LiveProgress("bounding") as progress:
         bounds = lower_bound(instance, objective=objective)
+        if against is not None:
+            progress.doing = against
+            proven = lower_bound(
+                instance, objective=objective, methods=[against], time_limit=time_limit, threads=threads, seed=seed
+            )
+            if not proven:  # as in `optgap bound`
+                note(f"{against}: no schedule exists, the instance is infeasible.")
+            bounds += proven
         best = best_bound(bounds)
         progress.lower_bound = None if best is None else best.value
         progress.doing = method

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
+MAX_INTEGER = 1_000_000_000
+"""Largest integer that `--set` takes; more is a slip of the finger."""
+
 _CONVERTERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "bool": ("true or false", lambda text: _TRUTHS[text.lower()]),
     "int": ("an integer", int),
     "float": ("a finite number", lambda text: _finite(float(text))),
     "str": ("text", str),
+    "Literal['area', 'path']": ("area or path", lambda text: {"area": "area", "path": "path"}[text]),
     "Sequence[str]": ("names separated by commas", lambda text: tuple(text.split(","))),
 }
 
@@ -77,6 +81,12 @@ def key_value_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
+def check_size(key: str, value: object, text: str) -> None:
+    """Refuse integers beyond `MAX_INTEGER`."""
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise BadInputError(f"--set {key}: expected an integer of at most {MAX_INTEGER}, got {shortened(text)}.")
+
+
 def _finite(value: float) -> float:
     """Refuse NaN and infinities."""
     if not math.isfinite(value):
@@ -93,6 +103,8 @@ def _converted(key: str, annotation: str, text: str) -> object:
         raise BadInputError(f"--set {key}: expected a value from Python, as it is a {kind}, got {shortened(text)}.")
     expected, convert = _CONVERTERS[kind]
     try:
-        return convert(text)
+        value = convert(text)
     except (ValueError, KeyError) as error:
         raise BadInputError(f"--set {key}: expected {expected}, got {shortened(text)}.") from error
+    check_size(key, value, text)
+    return value

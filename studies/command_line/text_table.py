@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MAX_WIDTH = 100
 """Wider tables are hard to read, whatever the terminal has room for."""
 
+NARROW = 60
+"""In fewer columns every cell may be wrapped: nothing is cut off."""
+
 
 def text_table(
     headings: Sequence[str],
@@ -30,7 +33,7 @@ def text_table(
     Parameters
     ----------
     headings, rows
-        Texts; long ones are wrapped, but for the first column.
+        Texts; long ones are wrapped, but for the first column where there is room.
     title, caption
         Above and below.
     numbers
@@ -44,16 +47,22 @@ def text_table(
     from rich.text import Text
 
     table = Table(box=HORIZONTALS, pad_edge=False, padding=(0, 1, 0, 0))
+    width = min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
+    is_narrow = width < NARROW
     for index, heading in enumerate(headings):
         is_number = heading in numbers
         table.add_column(
-            heading, justify="right" if is_number else "left", no_wrap=is_number or index == 0, min_width=6
+            heading,
+            justify="right" if is_number else "left",
+            no_wrap=not is_narrow and (is_number or index == 0),
+            min_width=None if is_narrow else 6,
+            overflow="fold",
         )
     for index, row in enumerate(rows):
         table.add_row(*(Text(printable(cell)) for cell in row), style="bold" if index == bold else None)
     console = Console(
         file=io.StringIO(),
-        width=min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH),
+        width=width,
         force_terminal=sys.stdout.isatty(),
     )
     with console.capture() as captured:

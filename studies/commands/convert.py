@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from studies.command_line.aligned import aligned
-from studies.command_line.bad_input import BadInputError, reading, writing
+from studies.command_line.bad_input import BadInputError, options, reading, writing
 from studies.command_line.cost_model import cost_model
 from studies.command_line.instance_summary import instance_summary
 from studies.command_line.option_types import cluster, integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_writable
+from studies.command_line.output_file import check_distinct, check_writable
 from studies.command_line.text_table import text_table
 from studies.commands import options as opt
 
@@ -52,7 +52,8 @@ def convert(
         raise BadInputError("--output: expected a file to write, got nothing.")
     from instances.dag_json import write_dag_instance
     from instances.readers.readers import read_instance
-    from studies.command_line.reader_options import reader_options
+    from studies.command_line.live_progress import LiveProgress
+    from studies.command_line.reader_options import option_of_place, reader_options
 
     cost = cost_model(
         tick_seconds=tick_seconds,
@@ -65,8 +66,10 @@ def convert(
     )
     given = {"cluster": cluster(gpus), "cost": cost, "seed": seed, "reference_kind": reference_kind}
     values = reader_options(from_, given, set_ or [])
+    check_distinct([file], [output])
     check_writable(output)
-    with reading(file):
+    shown = LiveProgress(f"reading {file.name}", is_search=False)
+    with shown, reading(file), options(option_of_place(values), str(file)):
         instance = read_instance(from_, file, **values)
     with writing(output):
         write_dag_instance(instance, output)

@@ -28,7 +28,7 @@ def demo(
     ] = 20.0,
     as_json: opt.AS_JSON = False,
 ) -> None:
-    """Measure every heuristic on small instances with proven optima."""
+    """Show the gap of every heuristic on small instances."""
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     from studies.command_line.run_progress import RunProgress

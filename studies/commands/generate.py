@@ -1,5 +1,6 @@
 """Command `generate`: one instance from a named family."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,15 +11,21 @@ from studies.command_line.cost_model import cost_model
 from studies.command_line.instance_summary import instance_summary
 from studies.command_line.option_types import cluster, integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_writable
+from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
+
+PLANTED = "planted"
+"""Family whose instances come with an optimal schedule."""
 
 
 def generate(
     family: Annotated[str | None, typer.Argument(metavar="FAMILY", help="One that --list names.")] = None,
     output: opt.OUTPUT = None,
     tasks: Annotated[
-        int, typer.Option("--tasks", parser=integer("--tasks", low=1), metavar="N", help="Wished number of tasks.")
+        int,
+        typer.Option(
+            "--tasks", parser=integer("--tasks", low=1, high=opt.MAX_TASKS), metavar="N", help="Wished number of tasks."
+        ),
     ] = 20,
     seed: opt.SEED = 0,
     gpus: opt.GPUS = None,
@@ -30,6 +37,9 @@ def generate(
     tick_seconds: opt.TICK_SECONDS = None,
     mean_ticks: opt.MEAN_TICKS = None,
     set_: opt.SET = None,
+    schedule_out: Annotated[
+        Path | None, typer.Option("--schedule-out", metavar="FILE", help="Optimal schedule to write, planted only.")
+    ] = None,
     is_list: Annotated[
         bool, typer.Option("--list", help="List families, cluster presets and kinds of GPU instead.")
     ] = False,
@@ -51,11 +61,14 @@ def generate(
     from instances.dag_json import write_dag_instance
     from instances.generators.families import FAMILIES
     from instances.generators.generate import generate as generate_instance
+    from studies.command_line.live_progress import LiveProgress
     from studies.command_line.set_parameters import set_parameters
 
-    if family not in FAMILIES:
-        raise BadInputError(f"FAMILY: expected one of {', '.join(FAMILIES)}, got {family!r}.")
-    parameters = set_parameters(family, FAMILIES[family].load(), set_ or [], without=["tasks"])
+    if family not in (*FAMILIES, PLANTED):
+        raise BadInputError(f"FAMILY: expected one of {', '.join([*FAMILIES, PLANTED])}, got {family!r}.")
+    if schedule_out is not None and family != PLANTED:
+        raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED} knows a schedule.")
+    check_distinct([], [output, schedule_out])
     cost = cost_model(
         tick_seconds=tick_seconds,
         mean_ticks=mean_ticks,
@@ -67,8 +80,37 @@ def generate(
     )
     where = cluster(gpus)
     check_writable(output)
+    check_writable(schedule_out)
+    if family == PLANTED:
+        from instances.dag_json import write_dag_schedule
+        from studies.command_line.planted import certificate_document, certificate_text, planted
+
+        chosen = {
+            "tick_seconds": tick_seconds,
+            "mean_ticks": mean_ticks,
+            "heterogeneity": heterogeneity,
+            "consistency": consistency,
+            "ccr": ccr,
+            "memory_tightness": memory_tightness or None,
+            "forbidden": forbidden,
+        }
+        with LiveProgress(f"generating {family}", is_search=False):
+            made, parameters = planted(tasks=tasks, seed=seed, cluster=where, cost=chosen, texts=set_ or [])
+        with writing(output):
+            write_dag_instance(made.instance, output)
+        if schedule_out is not None:
+            with writing(schedule_out):
+                write_dag_schedule(made.instance, made.schedule, schedule_out)
+        if as_json:
+            summary = {**instance_summary(made.instance, output), "family": family, "seed": seed}
+            print_json({**summary, "parameters": parameters, **certificate_document(made)})
+        else:
+            known = {"optimum": f"{made.optimum} ticks", "proved by": certificate_text(made)}
+            print_text(aligned({**made.instance.summary(), **known, "written to": str(output)}))
+        return
+    parameters = set_parameters(family, FAMILIES[family].load(), set_ or [], without=["tasks"])
     option_of_place = {"tasks": "--tasks", "cluster": "--gpus", **{name: f"--set {name}" for name in parameters}}
-    with options(option_of_place, family):
+    with LiveProgress(f"generating {family}", is_search=False), options(option_of_place, family):
         instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=cost, **parameters)
     with writing(output):
         write_dag_instance(instance, output)

@@ -5,7 +5,13 @@ from typing import Annotated
 
 import typer
 
-from studies.command_line.option_types import integer, method, number, objective
+from studies.command_line.option_types import exact_method, integer, method, number, objective
+
+MAX_THREADS = 1024
+"""That of `solvers.solve`, which is not imported here: help answers at once."""
+
+MAX_TASKS = 1_000_000
+"""Most tasks that may be asked for; more is a slip of the finger."""
 
 INSTANCE = Annotated[Path, typer.Argument(metavar="FILE", help="Instance, a JSON file of format optgap/dag.")]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
@@ -16,7 +22,7 @@ THREADS = Annotated[
     int | None,
     typer.Option(
         "--threads",
-        parser=integer("--threads", low=1),
+        parser=integer("--threads", low=1, high=MAX_THREADS),
         metavar="T",
         help="Threads of exact methods; default all cores.",
     ),
@@ -35,6 +41,15 @@ OBJECTIVE = Annotated[
 ]
 METHOD = Annotated[
     str, typer.Option("--method", "-m", parser=method, metavar="NAME", help="One that `optgap methods` lists.")
+]
+AGAINST = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        parser=exact_method,
+        metavar="EXACT",
+        help="Exact method that bounds the instance first, within the time limit; the gap is to what it proves.",
+    ),
 ]
 BOUND_METHODS = Annotated[
     str | None,
@@ -87,7 +102,7 @@ MEMORY_TIGHTNESS = Annotated[
         "--memory-tightness",
         parser=number("--memory-tightness", high=1.0),
         metavar="X",
-        help="Memory of all tasks over memory of all GPUs; 0 drops the limits.",
+        help="Memory of all tasks over that of all GPUs, from 0.001; 0 drops the limits.",
     ),
 ]
 FORBIDDEN = Annotated[
@@ -103,7 +118,7 @@ TICK_SECONDS = Annotated[
     float | None,
     typer.Option(
         "--tick-seconds",
-        parser=number("--tick-seconds", low_is_allowed=False),
+        parser=number("--tick-seconds", low=1e-12, high=1e6),
         metavar="SECONDS",
         help="Length of a tick; default from --mean-ticks.",
     ),

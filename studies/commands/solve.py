@@ -9,7 +9,7 @@ from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import options, reading, writing
 from studies.command_line.option_types import integer
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_suffix, check_writable
+from studies.command_line.output_file import check_distinct, check_suffix, check_writable
 from studies.commands import options as opt
 
 
@@ -29,6 +29,7 @@ def solve(
             help="Budget of a search in schedules built; runs with it can be repeated bit for bit.",
         ),
     ] = None,
+    against: opt.AGAINST = None,
     set_: opt.SET = None,
     schedule_out: Annotated[
         Path | None, typer.Option("--schedule-out", metavar="FILE", help="Schedule to write, as JSON.")
@@ -44,6 +45,7 @@ def solve(
 
     parameters = method_parameters(method, set_ or [], evaluations=evaluations)
     check_suffix(gantt, (".svg", ".png"))
+    check_distinct([file], [schedule_out, gantt])
     check_writable(schedule_out)
     check_writable(gantt)
     with reading(file):
@@ -58,6 +60,7 @@ def solve(
             threads=threads,
             seed=seed,
             parameters=parameters,
+            against=against,
         )
     if result.schedule is None:
         for path in (schedule_out, gantt):

@@ -52,7 +52,9 @@ def _pair(scored: Sequence[ScoredRun]) -> list[tuple[ScoredRun, ScoredRun]]:
     """Return the best run and what it is compared with, or nothing where all are equally good."""
     if not scored:
         return []
-    best, worst = min(scored, key=lambda run: run[1]), max(scored, key=lambda run: run[1])
+    best = min(scored, key=lambda run: run[1])
+    others = [run for run in scored if run[0].method != best[0].method and run[1] > best[1]] or scored
+    worst = max(others, key=lambda run: run[1])
     heft = [run for run in scored if run[0].method == COMPARED_METHOD and run[1] > best[1]]
     other = heft[0] if heft else worst
     return [(best, other)] if other[1] > best[1] else []

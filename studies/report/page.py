@@ -24,11 +24,11 @@ p { margin: .4rem 0 .8rem; max-width: 50rem; }
 .warning { border-left-color: #b45309; background: #fff7ed; }
 .scroll { overflow-x: auto; margin: .5rem 0 1rem; }
 table { border-collapse: collapse; font-size: .88rem; }
-th, td { padding: .3rem .55rem; text-align: left; border-bottom: 1px solid var(--line); }
-td { min-width: 3.2rem; }
-td.long { min-width: 9.5rem; }
+th, td { padding: .3rem .4rem; text-align: left; border-bottom: 1px solid var(--line); }
+td { min-width: 2.5rem; }
+td.long { min-width: 8rem; }
 thead th { background: var(--soft); border-bottom: 2px solid var(--line); vertical-align: bottom; }
-tbody th { font-weight: 600; white-space: nowrap; }
+tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 8rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number { white-space: nowrap; }
 figure { margin: .5rem 0 1rem; overflow-x: auto; }

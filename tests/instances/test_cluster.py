@@ -118,3 +118,13 @@ def test_a_cluster_needs_servers_with_names_of_their_own() -> None:
         Cluster(servers=())
     with pytest.raises(ValueError, match="cluster: expected a name of its own for each server"):
         Cluster(servers=(server, server))
+
+
+def test_bridges_join_pairs() -> None:
+    """Tests that bridges link A40s 0-1 and 2-3 only, by hand; all other links are PCIe 4.0."""
+    bandwidth = parse_cluster("5xA40").bytes_per_second()
+    for source in range(5):
+        for target in range(5):
+            if source != target:
+                is_pair = {source, target} in ({0, 1}, {2, 3})
+                assert bandwidth[source, target] == (56.25e9 if is_pair else 31.5e9)

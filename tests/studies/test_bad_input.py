@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from instances import DagInstance, DagSchedule, dag_instance_to_json, dag_schedule_to_json, write_dag_instance
+from instances.bundled_instance import bundled_path
 
 if TYPE_CHECKING:
     from tests.studies.run_command import Run
@@ -236,6 +237,7 @@ HEFT = ("solve", "e.json", "-m", "heft")
 WOA = ("solve", "e.json", "-m", "woa")
 GENERATE = ("generate", "layered", "-o", "i.json")
 CONVERT = ("convert", "e.json", "-o", "i.json", "--from")
+PROFILE = ("convert", "--from", "pipedream", str(bundled_path("inception-block")), "-o", "i.json")
 
 ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((), "optgap: expected a command"),
@@ -250,7 +252,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("solve", "missing.json"), "missing.json: expected a file that can be read, got: no such file or directory."),
     (("solve", "."), ".: expected a file that can be read, got: is a directory."),
     (("solve", "e.json/x"), "e.json/x: expected a file that can be read, got: not a directory."),
-    (("solve", "e.json", "--method", "hef"), "--method: expected one of cp-sat, heft, "),
+    (("solve", "e.json", "--method", "hef"), "--method: expected one of cp-sat, milp-disjunctive, heft, "),
     ((*HEFT, "--objective", "cost"), "--objective: expected makespan or weighted_completion, got 'cost'."),
     ((*HEFT, "--seed", "x"), "--seed: expected an integer, got 'x'."),
     ((*HEFT, "--seed", "-1"), "--seed: expected an integer of at least 0, got -1."),
@@ -270,6 +272,23 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*HEFT, "--gantt", "g.jpg"), "g.jpg: expected a name that ends in .svg or .png."),
     ((*HEFT, "--gantt", "nowhere/g.svg"), "nowhere/g.svg: expected a file that can be written"),
     ((*HEFT, "--schedule-out", "."), ".: expected a file that can be written, got: is a directory."),
+    ((*HEFT, "--threads", "2000"), "--threads: expected an integer of at most 1024, got 2000."),
+    ((*HEFT, "--against", "woa"), "--against: expected cp-sat or milp-disjunctive, got 'woa'."),
+    ((*HEFT, "--schedule-out", "e.json"), "e.json: expected another file to write than the one that is read."),
+    ((*HEFT, "--schedule-out", "s.svg", "--gantt", "./s.svg"), "s.svg: expected a file of its own for each output"),
+    (("convert", "e.json", "--from", "stg", "-o", "e.json"), "e.json: expected another file to write"),
+    ((*GENERATE, "--tasks", "1000001"), "--tasks: expected an integer of at most 1000000, got 1000001."),
+    ((*GENERATE, "--set", "layers=10000000000"), "--set layers: expected an integer of at most 1000000000"),
+    ((*GENERATE, "--tick-seconds", "1e300"), "--tick-seconds: expected a number in 1e-12..1e+06, got 1e+300."),
+    ((*GENERATE, "--memory-tightness", "1e-9"), "--memory-tightness: expected 0 or a number in 0.001..1, got 1e-09."),
+    ((*GENERATE, "--schedule-out", "s.json"), "--schedule-out: expected none for layered"),
+    (("generate", "planted", "-o", "i.json", "--ccr", "1"), "--ccr: expected none for planted"),
+    (("generate", "planted", "-o", "i.json", "--set", "certificate=x"), "--set certificate: expected area or path"),
+    (("generate", "planted", "-o", "i.json", "--tasks", "1"), "--tasks: expected at least 4, got 1."),
+    ((*PROFILE, "--set", "micro_batches=0"), "--set micro_batches: expected at least 1, got 0."),
+    ((*PROFILE, "--set", "micro_batches=10000000000"), "--set micro_batches: expected an integer of at most"),
+    ((*PROFILE, "--reference-kind", "V100"), "--reference-kind: expected a name such as V100-16GB or V100-32GB"),
+    (("solve", "/dev/zero"), "/dev/zero: expected a regular file, got a device or a pipe."),
     (("bound", "e.json", "--methods", "heft"), "--methods: expected some of critical-path, "),
     (("bound", "e.json", "--methods", "area,"), "--methods: expected some of critical-path, "),
     (("generate",), "FAMILY: expected the name of a family (see --list), got nothing."),
@@ -284,8 +303,8 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*GENERATE, "--gpus", "2 T4 please"), "--gpus: expected a preset or COUNTxKIND+...,... such as 2xT4+1xP100"),
     ((*GENERATE, "--ccr", "-1"), "--ccr: expected a number in 0..1e+06, got -1."),
     ((*GENERATE, "--forbidden", "1.5"), "--forbidden: expected a number in 0..1, got 1.5."),
-    ((*GENERATE, "--tick-seconds", "0"), "--tick-seconds: expected a number above 0, got 0."),
-    ((*GENERATE, "--tick-seconds", "1e-200"), "layered: tasks[0].durations: expected 0 to 2**53 ticks"),
+    ((*GENERATE, "--tick-seconds", "0"), "--tick-seconds: expected a number in 1e-12..1e+06, got 0."),
+    ((*GENERATE, "--tick-seconds", "1e-200"), "--tick-seconds: expected a number in 1e-12..1e+06, got 1e-200."),
     ((*GENERATE, "--tick-seconds", "1", "--mean-ticks", "9"), "--mean-ticks: expected nothing beside --tick-seconds"),
     ((*GENERATE, "--set", "layers=0"), "--set layers: expected "),
     ((*GENERATE, "--set", "tasks=5"), "--set: expected a parameter of layered (layers, "),

@@ -241,6 +241,35 @@ def test_bound_takes_exact_methods(run: Run, example_file: str) -> None:
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
+def test_bound_says_that_no_schedule_exists(run: Run, tmp_path: Path) -> None:
+    """Tests that a refuted instance, three tasks of 2 bytes on two GPUs of 3, is called infeasible."""
+    refuted = DagInstance.from_lists([[1, 1]] * 3, task_memory=[2, 2, 2], gpu_memory=[3, 3], name="refuted")
+    write_dag_instance(refuted, tmp_path / "i.json")
+    for_readers = run("bound", "i.json", "--methods", "area,cp-sat")
+    assert (for_readers.status, for_readers.err) == (0, "")
+    assert "no schedule exists (proved by cp-sat)" in for_readers.out
+    document = run("bound", "i.json", "--methods", "area,cp-sat", "--json").document
+    assert [document[key] for key in ("lower_bound", "is_infeasible", "infeasible_by")] == [None, True, ["cp-sat"]]
+
+
+def test_gap_against_an_exact_method(run: Run, example_file: str) -> None:
+    """Tests that `--against` proves the optimum 15 first, so that HEFT's 18 has an optimality gap of 20 %."""
+    ended = run("solve", example_file, "--method", "heft", "--against", "cp-sat")
+    assert (ended.status, ended.err) == (0, "")
+    assert "gap: 20.00 % (optimality gap)\n" in ended.out
+
+
+@pytest.mark.parametrize("certificate", ["area", "path"])
+def test_generate_plants_an_optimum(certificate: str, run: Run, tmp_path: Path) -> None:
+    """Tests that instance, optimum and schedule of the planted family belong together."""
+    arguments = ["planted", "--tasks", "40", "--set", "num_gpus=8", "--set", f"certificate={certificate}"]
+    ended = run("generate", *arguments, "-o", "i.json", "--schedule-out", "s.json", "--json")
+    assert (ended.status, ended.document["certificate"], ended.document["num_gpus"]) == (0, certificate, 8)
+    verified = run("verify", "i.json", "s.json", "--json")
+    assert verified.document["objectives"]["makespan"] == ended.document["optimum"]
+    assert "optimum: " in run("generate", *arguments, "-o", "i.json").out
+
+
 def test_generate_writes_what_the_options_say(run: Run, tmp_path: Path) -> None:
     """Tests that family, size, cluster and costs reach the instance, and that its hash is told."""
     arguments = ["fork-join", "--tasks", "9", "--seed", "4", "--gpus", "T4+P100,V100-16GB", "--tick-seconds", "1e-7"]
@@ -274,7 +303,7 @@ def test_rounding_is_one_line_on_stderr(run: Run) -> None:
 def test_generate_lists_what_there_is(run: Run) -> None:
     """Tests that families, presets and kinds are listed, for readers and as JSON."""
     as_json, for_readers = run("generate", "--list", "--json"), run("generate", "--list")
-    assert [family["name"] for family in as_json.document["families"]] == list(FAMILIES)
+    assert [family["name"] for family in as_json.document["families"]] == [*FAMILIES, "planted"]
     assert all(f" {name} " in for_readers.out for name in (*FAMILIES, "mixed-4", "A100-40GB"))
     assert max(map(len, for_readers.out.splitlines())) <= 80
 
@@ -307,6 +336,14 @@ def test_methods_lists_all(run: Run) -> None:
     assert max(map(len, for_readers.out.splitlines())) <= 80
 
 
+def test_narrow_terminals_lose_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that in 40 columns tables are wrapped: no line is longer, and no word ends in an ellipsis."""
+    monkeypatch.setenv("COLUMNS", "40")
+    ended = run("methods")
+    assert "\N{HORIZONTAL ELLIPSIS}" not in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 40
+
+
 def test_show_versions_names_what_computes(run: Run) -> None:
     """Tests that versions and hardware are shown."""
     ended = run("show-versions", "--json")
@@ -317,8 +354,8 @@ def test_show_versions_names_what_computes(run: Run) -> None:
 def test_names_cannot_steer_the_terminal(run: Run, example_e: DagInstance, tmp_path: Path) -> None:
     """Tests that control characters in a name are escaped where it is printed and kept where it is written."""
     document = json.loads(dag_instance_to_json(example_e))
-    document["name"] = "a\x1b[31m\nb\ud800"
+    document["name"] = "a\x1b[31m\nb"
     (tmp_path / "e.json").write_text(json.dumps(document))
     ended = run("solve", "e.json", "-m", "heft")
     assert ended.status == 0
-    assert "instance: a\\x1b[31m\\nb\\ud800\n" in ended.out
+    assert "instance: a\\x1b[31m\\nb\n" in ended.out

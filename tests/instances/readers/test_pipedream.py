@@ -192,6 +192,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"micro_batches": 0}, "micro_batches: expected at least 1, got 0."),
+        ({"micro_batches": 10**11}, "micro_batches: expected at most 1024, got 100000000000."),
         ({"parameter_copies": 0.5}, "parameter_copies: expected at least 1, got 0.5."),
         ({"parameter_copies": float("nan")}, "parameter_copies: expected at least 1, got nan."),
         ({"seed": -1}, "seed: expected at least 0, got -1."),

@@ -108,7 +108,7 @@ def test_free_text_is_escaped() -> None:
         [[300, 900], [400, 800], [500, 700]],
         [(0, 2, 1)],
         name=EVIL,
-        task_names=["<script>\x1b", "$\\frac$", "\ud800\u4e2d"],
+        task_names=["<script>\x1b", "$\\frac$", "\u4e2d"],
         gpu_names=["<b>", "$_$"],
         gpu_kinds=["<i>", "]]>"],
     )
