@@ -13,8 +13,6 @@ import numpy as np
 from instances.gpu_catalogue import GPU_KINDS, gpu_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from instances.gpu_kind import GpuKind
@@ -153,11 +151,6 @@ def parse_cluster(text: str) -> Cluster:
 def _looks_like_kinds(text: str) -> bool:
     """Say whether a text names a kind of the catalogue or counts anything."""
     return bool(re.search(r"[,+]|^\s*\d+x", text)) or text.strip() in GPU_KINDS
-
-
-def cluster_of_kinds(names: Sequence[str]) -> Cluster:
-    """Make a cluster of one server that holds the named kinds of GPU."""
-    return Cluster(servers=(Server(name="s0", kinds=tuple(gpu_kind(name) for name in names)),))
 
 
 def _nvlink_groups(server: Server) -> list[tuple[str, int] | None]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances.cluster import Cluster, Server, cluster_of_kinds, parse_cluster
+from instances.cluster import Cluster, Server, parse_cluster
 from instances.cluster_presets import CLUSTER_PRESETS
 from instances.gpu_catalogue import gpu_kind
 
@@ -92,7 +92,6 @@ def test_parse_a_text() -> None:
         ["P100"] * 4,
     ]
     assert [server.name for server in cluster.server_of_gpu] == ["s0"] * 3 + ["s1"] * 4
-    assert kind_names(cluster_of_kinds(["T4", "A10"])) == ["T4", "A10"]
 
 
 @pytest.mark.parametrize(
