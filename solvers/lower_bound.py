@@ -34,6 +34,8 @@ class BoundMethod:
         Whether it is left out, unless named, above `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
     is_default
         Whether it is computed at all unless named; not where another bound is never below it.
+    only
+        The one objective that it says something about, None for both; for the other one its value is 0.
     """
 
     path: str
@@ -41,6 +43,7 @@ class BoundMethod:
     distribution: str | None = None
     is_costly: bool = False
     is_default: bool = True
+    only: Objective | None = None
 
 
 BOUND_METHODS = {
@@ -61,17 +64,24 @@ BOUND_METHODS = {
         proof="area LP, multipliers checked in integers",
         distribution="highspy",
     ),
+    "mean-busy-time": BoundMethod(
+        path="formulations.dag.bounds.mean_busy_time:mean_busy_time",
+        proof="all GPUs as one, interrupted at will",
+        only=Objective.WEIGHTED_COMPLETION,
+    ),
     "window-load": BoundMethod(
         path="formulations.dag.bounds.window_load:window_load",
         proof="window-load LP, multipliers checked in integers",
         distribution="highspy",
         is_default=False,  # destructive begins with it
+        only=Objective.MAKESPAN,
     ),
     "destructive": BoundMethod(
         path="formulations.dag.bounds.destructive:destructive",
         proof="all makespans below are refuted by window loads",
         distribution="highspy",
         is_costly=True,
+        only=Objective.MAKESPAN,
     ),
 }
 """Bounds without search, by name."""
@@ -118,7 +128,7 @@ def lower_bound(
     from solvers.solve import solve
 
     objective, bounds = Objective(objective), list[Bound]()
-    for name in _default_methods(instance) if methods is None else methods:
+    for name in _default_methods(instance, objective) if methods is None else methods:
         if name in BOUND_METHODS:
             bounds.append(_bound(name, instance, objective))
             continue
@@ -131,15 +141,20 @@ def lower_bound(
     return bounds
 
 
-def quick_bounds() -> list[str]:
-    """Return the names of the bounds that take next to no time."""
-    return [name for name, method in BOUND_METHODS.items() if method.is_default and not method.is_costly]
+def quick_bounds(objective: Objective) -> list[str]:
+    """Return the names of the bounds on an objective that take next to no time."""
+    return [name for name in _applicable(objective) if not BOUND_METHODS[name].is_costly]
 
 
-def _default_methods(instance: DagInstance) -> list[str]:
+def _applicable(objective: Objective) -> list[str]:
+    """Return the bounds that say something about an objective and are not below another."""
+    return [name for name, method in BOUND_METHODS.items() if method.is_default and method.only in (None, objective)]
+
+
+def _default_methods(instance: DagInstance, objective: Objective) -> list[str]:
     """Return the bounds that are worth their time on an instance of this size."""
     small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY
-    return [name for name, method in BOUND_METHODS.items() if method.is_default and (small or not method.is_costly)]
+    return _applicable(objective) if small else quick_bounds(objective)
 
 
 def best_bound(bounds: Sequence[Bound]) -> Bound | None:

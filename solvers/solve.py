@@ -107,7 +107,9 @@ def solve(
     cores = (threads or available_cores()) if kind == "exact" else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
-        quick = quick_bounds() if kind == "exact" else None  # a search that proves needs no costly bound to begin with
+        quick = (
+            quick_bounds(objective) if kind == "exact" else None
+        )  # a search that proves needs no costly bound to begin with
         known = lower_bound(instance, objective=objective, methods=quick) if bounds is None else list(bounds)
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
