@@ -141,20 +141,14 @@ def lower_bound(
     return bounds
 
 
-def quick_bounds(objective: Objective) -> list[str]:
-    """Return the names of the bounds on an objective that take next to no time."""
-    return [name for name in _applicable(objective) if not BOUND_METHODS[name].is_costly]
-
-
-def _applicable(objective: Objective) -> list[str]:
-    """Return the bounds that say something about an objective and are not below another."""
-    return [name for name, method in BOUND_METHODS.items() if method.is_default and method.only in (None, objective)]
-
-
 def _default_methods(instance: DagInstance, objective: Objective) -> list[str]:
     """Return the bounds that are worth their time on an instance of this size."""
     small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY
-    return _applicable(objective) if small else quick_bounds(objective)
+    return [
+        name
+        for name, method in BOUND_METHODS.items()
+        if method.is_default and method.only in (None, objective) and (small or not method.is_costly)
+    ]
 
 
 def best_bound(bounds: Sequence[Bound]) -> Bound | None:

@@ -20,7 +20,7 @@ from solvers.bound import Bound
 from solvers.contradiction import raise_contradiction
 from solvers.exact_run import ExactRun
 from solvers.interrupt import Interrupt
-from solvers.lower_bound import best_bound, lower_bound, quick_bounds
+from solvers.lower_bound import best_bound, lower_bound
 from solvers.methods import WARM_START_METHODS, Kind, method_named
 from solvers.outcome import Outcome
 from solvers.recorder import Recorder
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 DEFAULT_EVALUATIONS = 2000
 """Budget of a search that was given neither a stop criterion nor a time limit."""
 
+
+START_BOUNDS = ("join-aware-path", "area", "mean-busy-time")
+"""Where exact methods begin: the best bounds that cost next to nothing; all others follow if there is no proof."""
 
 MAX_THREADS = 1024
 """More threads than any back end can use."""
@@ -107,10 +110,8 @@ def solve(
     cores = (threads or available_cores()) if kind == "exact" else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
-        quick = (
-            quick_bounds(objective) if kind == "exact" else None
-        )  # a search that proves needs no costly bound to begin with
-        known = lower_bound(instance, objective=objective, methods=quick) if bounds is None else list(bounds)
+        first = START_BOUNDS if kind == "exact" else None
+        known = lower_bound(instance, objective=objective, methods=first) if bounds is None else list(bounds)
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()

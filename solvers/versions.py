@@ -23,23 +23,18 @@ DISTRIBUTIONS = (
 """Distributions whose versions a result states."""
 
 
+@functools.cache
 def version_of(distribution: str) -> str | None:
-    """Return the installed version of a distribution, None where it is not installed."""
+    """Return the installed version of a distribution, None where it is not installed; looked up once."""
     try:
         return version(distribution)
     except PackageNotFoundError:
         return None
 
 
-@functools.cache
-def _versions() -> tuple[tuple[str, str | None], ...]:
-    """Look the versions up once: they cannot change while the process runs."""
-    return (("python", platform.python_version()), *((name, version_of(name)) for name in DISTRIBUTIONS))
-
-
 def versions() -> dict[str, str | None]:
     """Return the versions of Python and of everything that computes."""
-    return dict(_versions())
+    return {"python": platform.python_version(), **{name: version_of(name) for name in DISTRIBUTIONS}}
 
 
 @functools.cache
