@@ -51,33 +51,3 @@ def asked_of_cp_sat(instance: DagInstance, objective: Objective, bound: int, run
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None, model.schedule(solver.value)
     return None, None
-
-
-def asked_of_highs(instance: DagInstance, objective: Objective, bound: int, run: ExactRun) -> Opinion:
-    """Ask HiGHS, by the disjunctive MILP and without presolve, the same question; see `asked_of_cp_sat`."""
-    from formulations.dag.milp.disjunctive import DisjunctiveModel
-    from solvers.compiled_milp import compile_milp
-    from solvers.highs import run_highs
-
-    name = f"disjunctive MILP without presolve (highspy {version_of('highspy')})"
-    within = windows(instance, objective, lower_bound=0, objective_at_most=bound - 1)
-    if bound <= 0 or within.is_empty:
-        return "heads and tails", None
-    model = DisjunctiveModel(instance, objective, within)
-    milp, columns = compile_milp(model.pyomo_model, has_start=False)
-    answer = run_highs(
-        milp,
-        absolute_gap=0.999,
-        time_limit=run.seconds_left(),
-        threads=run.threads,
-        seed=run.seed,
-        presolve=False,
-        should_stop=run.should_stop,
-    )
-    if answer.is_infeasible:
-        return name, None
-    if answer.solution is None:
-        return None, None
-    for column, value in zip(columns, answer.solution, strict=True):
-        column.set_value(value, skip_validation=True)
-    return None, model.schedule()

@@ -27,14 +27,15 @@ def mean_busy_time(instance: DagInstance, objective: Objective) -> int:
     in exact rational arithmetic, rounded up. Goemans (1997) for one machine; carried over to m unrelated GPUs by us.
     Always valid: edges, transfers and memory only remove schedules.
     """
-    if objective is Objective.MAKESPAN or instance.num_tasks == 0:
-        return 0 if objective is Objective.MAKESPAN else int(instance.weight @ instance.release)
-    shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max).min(axis=1)
+    if objective is Objective.MAKESPAN:
+        return 0
+    longest = np.iinfo(np.int64).max
+    shortest = np.where(instance.allowed, instance.durations, longest).min(axis=1, initial=longest)
     work = np.zeros(instance.num_jobs, dtype=np.int64)
     np.add.at(work, instance.job_of_task, shortest)
     m, weight = instance.num_gpus, instance.weight.tolist()
     busy = _mean_busy_times(work.tolist(), [release * m for release in instance.release.tolist()], weight)
-    total = sum((Fraction(w) * (mean + Fraction(p, 2)) for w, mean, p in zip(weight, busy, work.tolist(), strict=True)))
+    total = sum(w * (mean + Fraction(p, 2)) for w, mean, p in zip(weight, busy, work.tolist(), strict=True))
     return math.ceil(Fraction(total) / m)
 
 
