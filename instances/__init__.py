@@ -1,6 +1,7 @@
 """What is to be scheduled, what a schedule is, and whether it is right."""
 
 from instances.adjacency import Adjacency as Adjacency
+from instances.contention import Contention as Contention
 from instances.dag_instance import NO_LIMIT as NO_LIMIT
 from instances.dag_instance import NOT_ALLOWED as NOT_ALLOWED
 from instances.dag_instance import DagInstance as DagInstance

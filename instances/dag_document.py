@@ -59,8 +59,11 @@ def dag_instance_document(instance: DagInstance) -> dict[str, Any]:
 
 
 def dag_schedule_document(instance: DagInstance, schedule: DagSchedule) -> dict[str, Any]:
-    """Return the schedule as a JSON document of format ``optgap/dag-schedule``, version 1."""
-    return {
+    """Return the schedule as a JSON document of format ``optgap/dag-schedule``, version 1.
+
+    ``transfer_start`` is there only where the schedule has starts of transfers.
+    """
+    document: dict[str, Any] = {
         "format": SCHEDULE_FORMAT,
         "version": VERSION,
         "instance": instance.name,
@@ -68,3 +71,6 @@ def dag_schedule_document(instance: DagInstance, schedule: DagSchedule) -> dict[
         "gpu": schedule.gpu.tolist(),
         "start": schedule.start.tolist(),
     }
+    if schedule.transfer_start is not None:
+        document["transfer_start"] = schedule.transfer_start.tolist()
+    return document

@@ -131,14 +131,16 @@ def dag_schedule_from_json(text: str, instance: DagInstance) -> DagSchedule:
     document.text("instance")
     sha256 = document.text("instance_sha256")
     gpu, start = document.list("gpu"), document.list("start")
+    transfer_start = document.list("transfer_start", None)
     document.close()
     check_entries(gpu, is_integer, "an integer", "gpu")
     check_entries(start, is_integer, "an integer", "start")
+    check_entries(transfer_start or [], is_integer, "an integer", "transfer_start")
     if sha256 != instance.sha256:
         raise ValueError(
             f"instance_sha256: expected {instance.sha256[:16]}... of instance {instance.name!r}, got {sha256[:16]}..."
         )
-    return DagSchedule(gpu=gpu, start=start, instance=instance)
+    return DagSchedule(gpu=gpu, start=start, transfer_start=transfer_start, instance=instance)
 
 
 def _check_format(document: JsonObject, expected: str) -> None:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
 
 
+NO_TRANSFER = -1
+"""Start of a transfer that is not contended."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DagSchedule:
     """Where and when every task runs; not yet verified.
@@ -25,6 +29,10 @@ class DagSchedule:
         GPU of each task, shape (n,), int64.
     start
         Start of each task in ticks, shape (n,), int64.
+    transfer_start
+        Start of the transfer along each edge in ticks, shape (edges,), int64; None where the schedule knows nothing of
+        contention. Only the transfers that contend for network interfaces (see `Contention`) have starts of their own:
+        the entries of all other edges are `NO_TRANSFER` from our methods, and ignored whatever they are.
     instance
         What it was made for, so that it can show itself; the verifier never looks at it.
 
@@ -33,11 +41,12 @@ class DagSchedule:
     TypeError
         If an entry is not an integer.
     ValueError
-        If the two arrays differ in length.
+        If the arrays of GPUs and starts differ in length.
     """
 
     gpu: NDArray[np.int64]
     start: NDArray[np.int64]
+    transfer_start: NDArray[np.int64] | None = None
     instance: DagInstance | None = None
 
     def __post_init__(self) -> None:
@@ -46,6 +55,9 @@ class DagSchedule:
         object.__setattr__(self, "start", frozen_integers(self.start, place="start", shape=(None,)))
         if self.gpu.shape != self.start.shape:
             raise ValueError(f"start: expected {len(self.gpu)} entries, one per task, got {len(self.start)}.")
+        if self.transfer_start is not None:
+            starts = frozen_integers(self.transfer_start, place="transfer_start", shape=(None,))
+            object.__setattr__(self, "transfer_start", starts)
 
     def __deepcopy__(self, memo: object) -> DagSchedule:
         """Return the schedule itself: nothing in it can change."""
@@ -53,7 +65,7 @@ class DagSchedule:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Make a copy from another process through the constructor, so that it is read-only too."""
-        return _remade, (self.gpu, self.start, self.instance)
+        return _remade, (self.gpu, self.start, self.transfer_start, self.instance)
 
     def __str__(self) -> str:
         """List the tasks of every GPU in order of start."""
@@ -79,6 +91,11 @@ class DagSchedule:
         return html_table(summary) + gantt_svg(self.instance, self)
 
 
-def _remade(gpu: NDArray[np.int64], start: NDArray[np.int64], instance: DagInstance | None) -> DagSchedule:
+def _remade(
+    gpu: NDArray[np.int64],
+    start: NDArray[np.int64],
+    transfer_start: NDArray[np.int64] | None,
+    instance: DagInstance | None,
+) -> DagSchedule:
     """Call the constructor, for `pickle`."""
-    return DagSchedule(gpu=gpu, start=start, instance=instance)
+    return DagSchedule(gpu=gpu, start=start, transfer_start=transfer_start, instance=instance)

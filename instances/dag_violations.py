@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,4 +95,83 @@ class MemoryOverflow:
         return f"gpus[{self.gpu}]: its tasks need {self.bytes} bytes more than it has."
 
 
-DagViolation = WrongLength | UnknownGpu | NotAllowed | EarlyStart | Overlap | LateTransfer | MemoryOverflow
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongTransferLength:
+    """The schedule has starts of transfers, but another number of them than the instance has edges."""
+
+    expected: int
+    scheduled: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start: expected {self.expected} entries, one per edge, got {self.scheduled}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingTransferStart:
+    """A contended transfer has no start."""
+
+    edge: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start[{self.edge}]: expected the start of a transfer between servers, got none."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyTransfer:
+    """A contended transfer starts before the task whose data it carries has finished."""
+
+    edge: int
+    tail: int
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start[{self.edge}]: {self.ticks} ticks before task {self.tail} finishes."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateArrival:
+    """A contended transfer ends after the task that needs its data has started."""
+
+    edge: int
+    head: int
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start[{self.edge}]: ends {self.ticks} ticks after task {self.head} starts."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicOverlap:
+    """Two transfers occupy one side of a server's network interface at the same time."""
+
+    server: str
+    side: Literal["outgoing", "incoming"]
+    edges: tuple[int, int]
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return (
+            f"edges {self.edges[0]} and {self.edges[1]}: transfers overlap by {self.ticks} ticks on the {self.side} "
+            f"side of server {self.server!r}."
+        )
+
+
+DagViolation = (
+    WrongLength
+    | UnknownGpu
+    | NotAllowed
+    | EarlyStart
+    | Overlap
+    | LateTransfer
+    | MemoryOverflow
+    | WrongTransferLength
+    | MissingTransferStart
+    | EarlyTransfer
+    | LateArrival
+    | NicOverlap
+)

@@ -7,25 +7,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.contention import Contention
+from instances.dag_schedule import NO_TRANSFER
 from instances.dag_violations import (
     DagViolation,
     EarlyStart,
+    EarlyTransfer,
+    LateArrival,
     LateTransfer,
     MemoryOverflow,
+    MissingTransferStart,
+    NicOverlap,
     NotAllowed,
     Overlap,
     UnknownGpu,
     WrongLength,
+    WrongTransferLength,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
 
 
-def verify_dag_schedule(instance: DagInstance, schedule: DagSchedule) -> list[DagViolation]:
+def verify_dag_schedule(
+    instance: DagInstance, schedule: DagSchedule, contention: Contention = Contention.NONE
+) -> list[DagViolation]:
     """List every violation of the DAG problem's constraints; an empty list means the schedule is right.
 
     Parameters
@@ -34,12 +44,15 @@ def verify_dag_schedule(instance: DagInstance, schedule: DagSchedule) -> list[Da
         What is scheduled.
     schedule
         Where and when its tasks run.
+    contention
+        What transfers share; the starts of transfers count only where it is not `Contention.NONE`.
 
     Returns
     -------
     list[DagViolation]
         Which task, GPU or edge, and by how much. Where the number of tasks is wrong, or a task sits on a GPU that is
-        unknown or may not run it, times mean nothing, and only those violations are listed.
+        unknown or may not run it, times mean nothing, and only those violations are listed. Contention adds to the
+        constraints without it and takes nothing away: a task that starts too early for its data can be listed for both.
     """
     if len(schedule.gpu) != instance.num_tasks:
         return [WrongLength(expected=instance.num_tasks, scheduled=len(schedule.gpu))]
@@ -52,6 +65,7 @@ def verify_dag_schedule(instance: DagInstance, schedule: DagSchedule) -> list[Da
         *_overlaps(instance, schedule),
         *_late_transfers(instance, schedule),
         *_memory_overflows(instance, schedule),
+        *(_contention_violations(instance, schedule) if Contention(contention) is Contention.NIC else ()),
     ]
 
 
@@ -98,13 +112,52 @@ def _late_transfers(instance: DagInstance, schedule: DagSchedule) -> Iterator[Da
     gpus, starts = schedule.gpu.tolist(), schedule.start.tolist()
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
         source, target = gpus[tail], gpus[head]
-        arrival = starts[tail] + int(instance.durations[tail, source])
-        data = int(instance.edge_bytes[edge])
-        if source != target and data > 0:
-            arrival += int(instance.latency[source, target])
-            arrival += math.ceil(data / float(instance.bytes_per_tick[source, target]))
+        arrival = starts[tail] + int(instance.durations[tail, source]) + _delay(instance, edge, source, target)
         if arrival > starts[head]:
             yield LateTransfer(edge=edge, tail=tail, head=head, ticks=arrival - starts[head])
+
+
+def _delay(instance: DagInstance, edge: int, source: int, target: int) -> int:
+    """Return the transfer delay of an edge between two GPUs."""
+    data = int(instance.edge_bytes[edge])
+    if source == target or data == 0:
+        return 0
+    return int(instance.latency[source, target]) + math.ceil(data / float(instance.bytes_per_tick[source, target]))
+
+
+def _contention_violations(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find what is wrong with the transfers between servers, which occupy one side of a network interface each."""
+    if schedule.transfer_start is not None and len(schedule.transfer_start) != instance.num_edges:
+        yield WrongTransferLength(expected=instance.num_edges, scheduled=len(schedule.transfer_start))
+        return
+    gpus, starts, server = schedule.gpu.tolist(), schedule.start.tolist(), instance.gpu_servers
+    given = [NO_TRANSFER] * instance.num_edges if schedule.transfer_start is None else schedule.transfer_start.tolist()
+    occupied: dict[tuple[str, Literal["outgoing", "incoming"]], list[tuple[int, int, int]]] = {}
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        source, target = gpus[tail], gpus[head]
+        delay = _delay(instance, edge, source, target)
+        if server[source] == server[target] or delay == 0:
+            continue
+        begin = given[edge]
+        if begin == NO_TRANSFER:
+            yield MissingTransferStart(edge=edge)
+            continue
+        early = starts[tail] + int(instance.durations[tail, source]) - begin
+        if early > 0:
+            yield EarlyTransfer(edge=edge, tail=tail, ticks=early)
+        late = begin + delay - starts[head]
+        if late > 0:
+            yield LateArrival(edge=edge, head=head, ticks=late)
+        occupied.setdefault((server[source], "outgoing"), []).append((begin, begin + delay, edge))
+        occupied.setdefault((server[target], "incoming"), []).append((begin, begin + delay, edge))
+    for (name, side), transfers in occupied.items():
+        running: list[tuple[int, int]] = []
+        for begin, end, edge in sorted(transfers):
+            running = [(other_end, other) for other_end, other in running if other_end > begin]
+            for other_end, other in running:
+                pair = (min(edge, other), max(edge, other))
+                yield NicOverlap(server=name, side=side, edges=pair, ticks=min(end, other_end) - begin)
+            running.append((end, edge))
 
 
 def _memory_overflows(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:

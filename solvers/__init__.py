@@ -2,6 +2,7 @@
 
 from instances.objective import Objective as Objective
 from solvers.bound import Bound as Bound
+from solvers.bound_table import BoundTable as BoundTable
 from solvers.lower_bound import lower_bound as lower_bound
 from solvers.methods import METHODS as METHODS
 from solvers.result import Result as Result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,15 +16,27 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
 
+REPRODUCER_FORMAT = "optgap/reproducer"
+REPRODUCER_VERSION = 1
+
 
 class ContradictionError(RuntimeError):
     """A proof contradicts a verified schedule or another proof: an error in this software or in a solver."""
 
 
 def raise_contradiction(
-    instance: DagInstance, claim: str, *, schedule: DagSchedule | None, evidence: Mapping[str, object]
+    instance: DagInstance,
+    claim: str,
+    *,
+    schedule: DagSchedule | None,
+    evidence: Mapping[str, object],
+    other_schedule: DagSchedule | None = None,
+    claims: Mapping[str, str] | None = None,
 ) -> NoReturn:
-    """Write a reproducer file into the current folder and raise.
+    """Write a reproducer file and raise.
+
+    It goes into the current folder or, where that cannot be, the system's for temporary files; `solvers.reproducer`
+    reads it back.
 
     Parameters
     ----------
@@ -32,9 +45,13 @@ def raise_contradiction(
     claim
         What contradicts what, in one sentence.
     schedule
-        The verified schedule involved, if any.
+        The verified schedule that contradicts, if any.
     evidence
         Bounds, methods, seeds: whatever led here, as JSON values.
+    other_schedule
+        The schedule of the other side, if it had one.
+    claims
+        What each side says, by its name with solver and version.
 
     Raises
     ------
@@ -42,15 +59,23 @@ def raise_contradiction(
         Always.
     """
     document = {
-        "format": "optgap/reproducer",
-        "version": 1,
+        "format": REPRODUCER_FORMAT,
+        "version": REPRODUCER_VERSION,
         "claim": claim,
+        "claims": dict(claims or {}),
         "evidence": dict(evidence),
         "versions": versions(),
         "hardware": hardware(),
         "instance": dag_instance_document(instance),
         "schedule": None if schedule is None else dag_schedule_document(instance, schedule),
+        "other_schedule": None if other_schedule is None else dag_schedule_document(instance, other_schedule),
     }
-    path = Path(f"optgap-reproducer-{instance.sha256[:12]}.json")
-    path.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    raise ContradictionError(f"{claim} The reproducer is {path}.")
+    text = json.dumps(document, indent=1)
+    name = f"optgap-reproducer-{instance.sha256[:12]}.json"
+    for path in (Path(name), Path(tempfile.gettempdir()) / name):
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError:
+            continue
+        raise ContradictionError(f"{claim} The reproducer is {path}.")
+    raise ContradictionError(f"{claim} No reproducer could be written.")

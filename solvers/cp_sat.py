@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.windows import Windows, windows
+from instances.contention import Contention
 from instances.objective import Objective, objective_value
 from solvers.contradiction import raise_contradiction
 from solvers.outcome import Outcome
@@ -26,14 +27,26 @@ if TYPE_CHECKING:
 MANY_THREADS = 8
 """From here on CP-SAT's own portfolio searches and proves at the same time, and one phase is enough."""
 
-FIRST_PHASE_SHARE = 0.2
-"""Largest share of the time limit for the first phase."""
-
 LARGE_MODEL = 5_000
 """From this many literals on nothing is probed: probing takes many times what the time limit leaves, heedless of it."""
 
-PROVING_SUBSOLVERS = ("no_lp", "objective_lb_search_no_lp")
-"""The two subsolvers that prove most on two cores (measured: 4 of 4 proofs at 60 tasks, 3 of 4 with the default)."""
+IMPROVING_SUBSOLVER = "no_lp"
+"""Searches beside the neighbourhoods when a good schedule is wanted (measured: better than with the default search)."""
+
+PROVING_SUBSOLVERS = (
+    "objective_lb_search",
+    "no_lp",
+    "reduced_costs",
+    "objective_lb_search_no_lp",
+    "lb_tree_search",
+    "quick_restart",
+    "default_lp",
+)
+"""Subsolvers in the order in which few threads take them, one each. The first two prove different things.
+
+Measured with 5 seconds of one core each on 15 instances of 30 to 90 tasks whose makespan was to be refuted: the first
+proves where loads bind (within a second on several that `no_lp` does not move at all), the second where orders bind.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,11 +60,13 @@ class _Answer:
     seconds: float
 
 
-def cp_sat(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcome:
+def cp_sat(
+    instance: DagInstance, objective: Objective, run: ExactRun, *, contention: Contention = Contention.NONE
+) -> Outcome:
     """Solve an instance with CP-SAT.
 
-    With few threads a short first phase (default search with neighbourhoods, complete hint) finds a good schedule, its
-    objective narrows all windows, and a second phase proves. With 8 threads or more one phase does both.
+    With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, its objective narrows
+    all windows, a second phase proves; then both once more. With 8 threads or more one phase does everything.
 
     Parameters
     ----------
@@ -61,6 +76,8 @@ def cp_sat(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcom
         What is minimised.
     run
         Limits and start. With one thread and a time limit that does not strike the run can be repeated bit for bit.
+    contention
+        What transfers share.
 
     Returns
     -------
@@ -75,11 +92,11 @@ def cp_sat(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcom
         If the solver refuses the model.
     """
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
-    for is_last in (True,) if run.threads >= MANY_THREADS else (False, True):
+    for phase in _phases(run.threads):
         at_most = None if schedule is None else objective_value(instance, schedule, objective)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
-        within = windows(instance, objective, lower_bound=bound, objective_at_most=at_most)
+        within = windows(instance, objective, lower_bound=bound, objective_at_most=at_most, contention=contention)
         if within.is_empty:
             _refuse_infeasible(instance, schedule, bound)
             return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
@@ -94,7 +111,7 @@ def cp_sat(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcom
         if run.seconds_left() <= 0:
             break
         try:
-            answer = _solve_phase(instance, objective, within, schedule, run, is_last=is_last)
+            answer = _solve_phase(instance, objective, within, schedule, run, contention, phase)
         except GaveUpError:
             break
         seconds += answer.seconds
@@ -108,6 +125,40 @@ def cp_sat(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcom
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phase:
+    """What searches (nothing named: CP-SAT's own portfolio), with neighbourhoods or without, and for how long at most.
+
+    `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
+    a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
+    """
+
+    subsolvers: tuple[str, ...] = ()
+    neighbourhoods: bool = True
+    share: float = 1.0
+    effort: float | None = None
+
+
+def _phases(threads: int) -> list[_Phase]:
+    """Return the phases of a run: a good schedule, a proof, and both again with what was learned."""
+    if threads >= MANY_THREADS:
+        return [_Phase()]
+    if threads == 1:
+        loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
+        return [
+            _Phase(share=0.2, effort=1.0),
+            _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0),
+            _Phase(subsolvers=loads, neighbourhoods=False),
+        ]
+    improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
+    return [
+        _Phase(subsolvers=improving, share=0.15, effort=1.0),
+        _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0),
+        _Phase(subsolvers=improving, share=0.4, effort=5.0),
+        _Phase(subsolvers=proving, neighbourhoods=False),
+    ]
 
 
 def _better(
@@ -132,17 +183,23 @@ def _solve_phase(
     within: Windows,
     schedule: DagSchedule | None,
     run: ExactRun,
-    *,
-    is_last: bool,
+    contention: Contention,
+    phase: _Phase,
 ) -> _Answer:
     """Build the model within its windows and solve it."""
     from ortools.sat.python import cp_model
 
-    model = CpSatModel(instance, objective, within, should_give_up=lambda: run.should_stop() or run.seconds_left() <= 0)
+    model = CpSatModel(
+        instance,
+        objective,
+        within,
+        should_give_up=lambda: run.should_stop() or run.seconds_left() <= 0,
+        contention=contention,
+    )
     if schedule is not None:
         model.hint(schedule)
     solver = cp_model.CpSolver()
-    _set_parameters(solver, instance, run, is_last=is_last)
+    _set_parameters(solver, instance, run, phase)
     if model.num_literals >= LARGE_MODEL:
         solver.parameters.cp_model_probing_level = 0
     status = solve_in_thread(solver, model.proto_model, run)
@@ -159,23 +216,18 @@ def _solve_phase(
     )
 
 
-def _set_parameters(solver: cp_model.CpSolver, instance: DagInstance, run: ExactRun, *, is_last: bool) -> None:
+def _set_parameters(solver: cp_model.CpSolver, instance: DagInstance, run: ExactRun, phase: _Phase) -> None:
     """Set limits, threads and what searches."""
     parameters = solver.parameters
     parameters.num_workers = run.threads
     parameters.random_seed = run.seed % 2**31
     parameters.catch_sigint_signal = False  # Ctrl-C is heard by `Interrupt`, which lets the run end in order
-    limit = run.seconds_left()
-    if not is_last:
-        limit *= FIRST_PHASE_SHARE
-        # Deterministic time, so that the switch to the second phase does not depend on the clock.
-        parameters.max_deterministic_time = 1.0 + 0.02 * instance.num_tasks * min(run.threads, 2)
-    elif run.threads == 1:
-        parameters.linearization_level = 0
-    elif run.threads < MANY_THREADS:
-        parameters.num_workers = 2
-        parameters.subsolvers.extend(PROVING_SUBSOLVERS)
+    parameters.subsolvers.extend(phase.subsolvers)
+    if not phase.neighbourhoods:
         parameters.use_lns = False
+    if phase.effort is not None:
+        parameters.max_deterministic_time = phase.effort * (1.0 + 0.02 * instance.num_tasks * min(run.threads, 2))
+    limit = run.seconds_left() * phase.share
     if math.isfinite(limit):
         parameters.max_time_in_seconds = limit
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.stopwatch import Stopwatch
+from solvers.silenced import silenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,8 @@ class HighsAnswer:
     """What HiGHS found: a solution or None, its dual bound or None, and how it ended.
 
     `is_finished` says that HiGHS itself believes its answer to be final, `is_infeasible` that it believes there is no
-    solution; neither is a proof.
+    solution; neither is a proof. `is_failed` says that it gave up with an error: version 1.12 does so where its own
+    best solution misses its own tolerance by a hair. Then solution and bound are the last ones that it had reported.
     """
 
     solution: NDArray[np.float64] | None
@@ -32,6 +34,7 @@ class HighsAnswer:
     is_finished: bool
     is_infeasible: bool
     seconds: float
+    is_failed: bool = False
 
 
 def run_highs(
@@ -78,11 +81,14 @@ def run_highs(
     if np.isfinite(time_limit):
         highs.setOptionValue("time_limit", float(time_limit))
     stopping = threading.Event()
+    heard = _Heard()
 
     def on_improvement(event: highspy.HighsCallbackEvent) -> None:
+        heard.solution = np.array(event.data_out.mip_solution)
         report(event.data_out.objective_function_value, None)
 
     def on_interrupt(event: highspy.HighsCallbackEvent) -> None:
+        heard.dual_bound = event.data_out.mip_dual_bound
         report(None, event.data_out.mip_dual_bound)
         if stopping.is_set():
             event.interrupt()
@@ -93,7 +99,8 @@ def run_highs(
 
     def work() -> None:
         try:
-            highs.run()
+            with silenced():
+                highs.run()
         except BaseException as error:
             errors.append(error)
 
@@ -110,7 +117,15 @@ def run_highs(
         raise
     if errors:
         raise errors[0]
-    return _answer(highs, watch.seconds)
+    return _answer(highs, watch.seconds, heard)
+
+
+class _Heard:
+    """The last solution and dual bound that callbacks were told."""
+
+    def __init__(self) -> None:
+        self.solution: NDArray[np.float64] | None = None
+        self.dual_bound = -np.inf
 
 
 def _load(milp: CompiledMilp) -> highspy.Highs:
@@ -141,17 +156,25 @@ def _load(milp: CompiledMilp) -> highspy.Highs:
     return highs
 
 
-def _answer(highs: highspy.Highs, seconds: float) -> HighsAnswer:
+def _answer(highs: highspy.Highs, seconds: float, heard: _Heard) -> HighsAnswer:
     """Read the outcome of a run."""
     import highspy
 
     info, status = highs.getInfo(), highs.getModelStatus()
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    bound = info.mip_dual_bound
+    solution = np.array(highs.getSolution().col_value) if feasible else None
+    bound, is_failed = info.mip_dual_bound, status == highspy.HighsModelStatus.kSolveError
+    if highs.getNumCol() and info.mip_node_count < 0:  # no integer column: an LP, whose value is its bound
+        bound = info.objective_function_value if status == highspy.HighsModelStatus.kOptimal else -np.inf
+    if is_failed:
+        bound = heard.dual_bound
+        if heard.solution is not None and len(heard.solution) == highs.getNumCol():
+            solution = heard.solution
     return HighsAnswer(
-        solution=np.array(highs.getSolution().col_value) if feasible else None,
+        solution=solution,
         dual_bound=float(bound) if np.isfinite(bound) else None,
         is_finished=status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInfeasible),
         is_infeasible=status == highspy.HighsModelStatus.kInfeasible,
         seconds=seconds,
+        is_failed=is_failed,
     )

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heuristics.stopwatch import Stopwatch
+from instances.contention import Contention
 from instances.objective import Objective
 from solvers.bound import Bound
+from solvers.bound import best_bound as best_bound
+from solvers.bound_table import BoundTable
+from solvers.check_contention import check_contention, knows_contention
+from solvers.confirm import CONFIRM_SECONDS, check_confirm_time_limit, confirm_bounds, confirmation_run
+from solvers.contradiction import raise_contradiction
+from solvers.interrupt import Interrupt
 from solvers.methods import METHODS
-from solvers.versions import version_of
+from solvers.status import Status, Termination
+from solvers.versions import available_cores, hardware, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from instances.dag_instance import DagInstance
+    from solvers.result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +43,11 @@ class BoundMethod:
     is_costly
         Whether it is left out, unless named, above `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
     is_default
-        Whether it is computed at all unless named; not where another bound is never below it.
+        Whether it is computed at all unless named; not where another bound is never below it, or it takes a second.
     only
         The one objective that it says something about, None for both; for the other one its value is 0.
+    rule
+        The contention that it is made for, None where it is not; elsewhere it says no more than another one.
     """
 
     path: str
@@ -44,6 +56,7 @@ class BoundMethod:
     is_costly: bool = False
     is_default: bool = True
     only: Objective | None = None
+    rule: Contention | None = None
 
 
 BOUND_METHODS = {
@@ -58,6 +71,11 @@ BOUND_METHODS = {
     "join-aware-path": BoundMethod(
         path="formulations.dag.bounds.join_aware_path:join_aware_path",
         proof="longest path, one task at a time at joins",
+    ),
+    "nic-aware-path": BoundMethod(
+        path="formulations.dag.bounds.nic_aware_path:nic_aware_path",
+        proof="longest path, one task or transfer at a time at joins",
+        rule=Contention.NIC,
     ),
     "area": BoundMethod(
         path="formulations.dag.bounds.area:area",
@@ -83,6 +101,12 @@ BOUND_METHODS = {
         is_costly=True,
         only=Objective.MAKESPAN,
     ),
+    "time-indexed": BoundMethod(
+        path="formulations.dag.bounds.time_indexed:time_indexed",
+        proof="time-indexed LP, multipliers checked in integers",
+        distribution="highspy",
+        is_default=False,  # the best of all, but about a second
+    ),
 }
 """Bounds without search, by name."""
 
@@ -98,7 +122,11 @@ def lower_bound(
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-) -> list[Bound]:
+    confirm: bool = False,
+    confirm_time_limit: float | None = None,
+    on_method: Callable[[str, BoundTable], None] = lambda name, table: None,
+    contention: Contention | str = Contention.NONE,
+) -> BoundTable:
     """Return proven lower bounds.
 
     Parameters
@@ -111,63 +139,167 @@ def lower_bound(
         Names of bounds (`BOUND_METHODS`) or exact methods; by default the bounds that are worth their time: the paths
         and the area, and up to `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU those that are not below another.
     time_limit
-        Seconds for each exact method among them.
+        Seconds for each exact method among them. A MILP runs in a process of its own, which is killed where it overruns
+        them; if it dies the other bounds are not touched.
     threads, seed
         Of the exact methods, as in `solve`.
+    confirm
+        Whether second models are asked to refute that a schedule below a bound exists, as `solvers.confirm` says: for
+        every exact method, and once for all other bounds, beginning with the largest.
+    confirm_time_limit
+        Seconds for each question, as in `solve`.
+    on_method
+        Told of every method before it begins (of "confirmation" too), and of the table so far.
+    contention
+        What transfers share, as in `solve`. Bounds that do not know it hold under it too.
 
     Returns
     -------
-    list[Bound]
-        One per method, in the given order. An exact method that proved nothing is left out.
+    BoundTable
+        A list with one bound per method, in the given order. An exact method that proved nothing is left out; Ctrl-C
+        in one of them keeps what there is and leaves out the methods after it.
 
     Raises
     ------
     ValueError
-        If a method is neither a bound nor exact.
+        If a method is neither a bound nor exact, or exact without knowing contention, or an argument is out of range.
+    ContradictionError
+        If an exact method or a second model finds a schedule below a bound, or one where there should be none; a
+        reproducer file is left.
     """
     from solvers.solve import solve
 
-    objective, bounds = Objective(objective), list[Bound]()
-    for name in _default_methods(instance, objective) if methods is None else methods:
+    objective, contention = Objective(objective), Contention(contention)
+    names = list(_default_methods(instance, objective, contention) if methods is None else methods)
+    _check_arguments(names, confirm, confirm_time_limit, contention)
+    table = BoundTable(instance=instance, objective=objective, contention=contention)
+    results: dict[str, Result] = {}
+    for number, name in enumerate(names):
+        on_method(name, table)
         if name in BOUND_METHODS:
-            bounds.append(_bound(name, instance, objective))
+            table.append(_bound(name, instance, objective, contention))
+            _refuse_contradictions(table, results)
             continue
-        if name not in METHODS or METHODS[name].kind != "exact":
+        results[name] = result = solve(
+            instance,
+            method=name,
+            objective=objective,
+            time_limit=time_limit,
+            threads=threads,
+            seed=seed,
+            confirm=confirm,
+            confirm_time_limit=confirm_time_limit,
+            contention=contention,
+            **_in_a_worker(name),
+        )
+        _add(table, name, result)
+        _refuse_contradictions(table, results)
+        if result.termination is Termination.INTERRUPTED:
+            table.left_out += names[number + 1 :]
+            return table
+    if confirm:
+        on_method("confirmation", table)
+        with Interrupt() as interrupt:
+            run = confirmation_run(
+                time_limit=confirm_time_limit or time_limit or CONFIRM_SECONDS,
+                threads=threads or available_cores(),
+                seed=seed,
+                should_stop=lambda: interrupt.heard,
+            )
+            table[:], asked = confirm_bounds(instance, objective, table, run=run)
+            table.confirmations += asked
+    return table
+
+
+def _check_arguments(
+    names: Sequence[str], confirm: bool, confirm_time_limit: float | None, contention: Contention
+) -> None:
+    """Refuse what would fail later."""
+    for name in names:
+        if name not in BOUND_METHODS and (name not in METHODS or METHODS[name].kind != "exact"):
             exact = [name for name, method in METHODS.items() if method.kind == "exact"]
             raise ValueError(f"methods: expected some of {', '.join([*BOUND_METHODS, *exact])}, got {name!r}.")
-        result = solve(instance, method=name, objective=objective, time_limit=time_limit, threads=threads, seed=seed)
-        if result.bound is not None:
-            bounds.append(_of_exact_method(name, result.bound, result.runtime_seconds))
-    return bounds
+        if name in METHODS:
+            check_contention(name, METHODS[name].resolve(), contention)
+    check_confirm_time_limit(confirm, confirm_time_limit)
 
 
-def _default_methods(instance: DagInstance, objective: Objective) -> list[str]:
+def _in_a_worker(name: str) -> dict[str, Any]:
+    """Return the parameter that puts a solver into a process of its own: where it dies, the other bounds live on."""
+    return {"worker": True} if "worker" in inspect.signature(METHODS[name].resolve()).parameters else {}
+
+
+def _add(table: BoundTable, name: str, result: Result) -> None:
+    """Add what an exact method proved."""
+    if result.status is Status.INFEASIBLE:
+        table.infeasible_by.append(name)
+    if result.bound is not None:
+        table.append(_of_exact_method(name, result))
+    if result.confirmation is not None:
+        table.confirmations.append(result.confirmation)
+
+
+def _refuse_contradictions(table: BoundTable, results: Mapping[str, Result]) -> None:
+    """Raise if the schedule of an exact method is below the bound of another one, or refutes that there is none."""
+    found = [result for result in results.values() if result.objective is not None]
+    best = min(found, key=lambda result: result.objective or 0, default=None)
+    if best is None or best.objective is None:
+        return
+    claims = {name: "no schedule exists" for name in table.infeasible_by}
+    claims |= {bound.method: f"a bound of {bound.value}" for bound in table if bound.value > best.objective}
+    for name, claim in claims.items():
+        other = results.get(name)
+        raise_contradiction(
+            table.instance,
+            f"{name} claims {claim}, {best.method} has a verified schedule of {best.objective}.",
+            schedule=best.schedule,
+            other_schedule=None if other is None else other.schedule,
+            claims={name: claim, best.method: f"a schedule of {best.objective}"},
+            evidence={"bounds": table.to_dicts(), "objective_name": table.objective_name, "seed": best.seed},
+        )
+
+
+def _default_methods(instance: DagInstance, objective: Objective, contention: Contention) -> list[str]:
     """Return the bounds that are worth their time on an instance of this size."""
     small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY
     return [
         name
         for name, method in BOUND_METHODS.items()
-        if method.is_default and method.only in (None, objective) and (small or not method.is_costly)
+        if method.is_default
+        and method.only in (None, objective)
+        and method.rule in (None, contention)
+        and (small or not method.is_costly)
     ]
 
 
-def best_bound(bounds: Sequence[Bound]) -> Bound | None:
-    """Return the largest bound; ties to one that is an optimum, then to the first."""
-    return max(bounds, key=lambda bound: (bound.value, bound.is_optimum), default=None)
-
-
-def _of_exact_method(name: str, bound: Bound, seconds: float) -> Bound:
+def _of_exact_method(name: str, result: Result) -> Bound:
     """Return what an exact method can stand for: its own bound, or one that it began with and did not have to raise."""
+    bound = result.bound
+    assert bound is not None  # the caller looked
     if bound.method == name:
         return bound
     proof = f"{bound.method} meets a schedule" if bound.is_optimum else f"no more than {bound.method}"
-    return replace(bound, method=name, proof=proof, seconds=seconds)
+    return replace(
+        bound, method=name, proof=proof, seconds=result.runtime_seconds, threads=result.threads, seed=result.seed
+    )
 
 
-def _bound(name: str, instance: DagInstance, objective: Objective) -> Bound:
+def _bound(name: str, instance: DagInstance, objective: Objective, contention: Contention) -> Bound:
     """Compute one bound."""
     method, watch = BOUND_METHODS[name], Stopwatch()
     module, function = method.path.split(":")
-    value: int = getattr(import_module(module), function)(instance, objective)
+    compute = getattr(import_module(module), function)
+    knows = knows_contention(compute)
+    value: int = compute(instance, objective, **({"contention": contention} if knows else {}))
     solver = None if method.distribution is None else f"{method.distribution} {version_of(method.distribution)}"
-    return Bound(value=value, method=name, proof=method.proof, seconds=watch.seconds, solver=solver)
+    return Bound(
+        value=value,
+        method=name,
+        proof=method.proof,
+        seconds=watch.seconds,
+        solver=solver,
+        objective_name=str(objective),
+        threads=1,
+        hardware=hardware(),
+        contention=contention if knows else Contention.NONE,
+    )

@@ -27,12 +27,18 @@ class Method:
         One line.
     source
         Paper, or "ours".
+    needs
+        Package of an extra without which it refuses to run, None where the installation has all.
+    tiny_tasks
+        Number of tasks up to which an exact method proves instances by the hundred: the size for property tests.
     """
 
     path: str
     kind: Kind
     summary: str
     source: str
+    needs: str | None = None
+    tiny_tasks: int = 7
 
     def resolve(self) -> Callable[..., Any]:
         """Import and return the function."""
@@ -53,6 +59,32 @@ METHODS = {
         kind="exact",
         summary="pairwise disjunctive MILP in Pyomo with HiGHS, confirmed by CP-SAT",
         source="ours, after Moirai's program",
+    ),
+    "milp-gdp": Method(
+        path="solvers.milp:milp_gdp",
+        kind="exact",
+        summary="generalised disjunctive program: big-M, multiple big-M or hull MILP with HiGHS, confirmed by CP-SAT",
+        source="ours, on Pyomo.GDP",
+    ),
+    "milp-time-indexed": Method(
+        path="solvers.milp:milp_time_indexed",
+        kind="exact",
+        summary="time-indexed MILP with strong transfer rows in Pyomo with HiGHS, confirmed by CP-SAT",
+        source="ours; basic model textbook",
+    ),
+    "nip": Method(
+        path="solvers.nip:nip",
+        kind="exact",
+        summary="nonlinear integer program in Pyomo as it stands with SCIP, confirmed by CP-SAT",
+        source="ours",
+        needs="pyscipopt",
+        tiny_tasks=6,  # with 7, one in a hundred takes seconds: spatial branch and bound on a full GPU
+    ),
+    "nip-linearised": Method(
+        path="solvers.nip:nip_linearised",
+        kind="exact",
+        summary="the nonlinear integer program, exactly linearised, with HiGHS, confirmed by CP-SAT",
+        source="ours; linearisation textbook",
     ),
     "heft": Method(
         path="heuristics.dag.heft:heft",

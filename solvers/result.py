@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.contention import Contention
 from instances.html import html_table
 from instances.objective import Objective, objective_value
 from instances.verify_dag_schedule import verify_dag_schedule
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
     from solvers.bound import Bound
+    from solvers.confirmation import Confirmation
 
 
 class UnverifiedScheduleError(RuntimeError):
@@ -63,6 +65,10 @@ class Result:
         Of the method, as given.
     seed, threads
         As given.
+    confirmation
+        What a second model said of the bound, or of there being no schedule; None where none was asked.
+    contention
+        What transfers share; the schedule is verified with it.
 
     Raises
     ------
@@ -85,12 +91,14 @@ class Result:
     parameters: Mapping[str, object]
     seed: int
     threads: int
+    confirmation: Confirmation | None = None
+    contention: Contention = Contention.NONE
 
     def __post_init__(self) -> None:
         """Verify the schedule and hold it against the bound."""
         if self.schedule is None:
             return
-        violations = verify_dag_schedule(self.instance, self.schedule)
+        violations = verify_dag_schedule(self.instance, self.schedule, self.contention)
         if violations:
             shown = " ".join(str(violation) for violation in violations[:3])
             raise UnverifiedScheduleError(f"{self.method}: schedule with {len(violations)} violations. {shown}")
@@ -138,9 +146,11 @@ class Result:
             "instance": self.instance.name,
             "instance_sha256": self.instance.sha256,
             "objective_name": str(self.objective_name),
+            "contention": str(self.contention),
             "objective": self.objective,
             "lower_bound": self.lower_bound,
             "lower_bound_from": None if self.bound is None else self.bound.to_dict(),
+            "confirmation": None if self.confirmation is None else self.confirmation.to_dict(),
             "gap": self.gap,
             "gap_kind": self.gap_kind,
             "status": str(self.status),
@@ -160,18 +170,29 @@ class Result:
         """Return what a reader wants to know, as label and text."""
         gap = "not defined" if self.gap is None else f"{100 * self.gap:.2f} % ({self.gap_kind})"
         proof = "" if self.bound is None else f" ({self.bound.method}: {self.bound.proof})"
+        confirmed = self._confirmed()
         return {
             "instance": self.instance.name,
             "method": self.method,
             "minimised": str(self.objective_name),
+            **({} if self.contention is Contention.NONE else {"contention": str(self.contention)}),
             "objective": "none" if self.objective is None else str(self.objective),
             "lower bound": "none" if self.lower_bound is None else f"{self.lower_bound}{proof}",
+            **({} if confirmed is None else {"confirmation": confirmed}),
             "gap": gap,
             "status": str(self.status),
             "termination": str(self.termination),
             "run time": f"{self.runtime_seconds:.3f} s",
             "seed, threads": f"{self.seed}, {self.threads}",
         }
+
+    def _confirmed(self) -> str | None:
+        """Say what a second model said, None where none was asked."""
+        if self.confirmation is not None:
+            return str(self.confirmation)
+        if self.bound is not None and self.bound.confirmed_by is not None:
+            return f"by {self.bound.confirmed_by}"
+        return None
 
     def __str__(self) -> str:
         """Describe the result in aligned lines."""

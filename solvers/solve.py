@@ -13,10 +13,13 @@ from heuristics.stop.any_of import AnyOf
 from heuristics.stop.max_evaluations import MaxEvaluations
 from heuristics.stop.max_seconds import MaxSeconds
 from heuristics.stopwatch import Stopwatch
+from instances.contention import Contention
 from instances.dag_schedule import DagSchedule
 from instances.objective import Objective, objective_value
 from instances.verify_dag_schedule import verify_dag_schedule
 from solvers.bound import Bound
+from solvers.check_contention import check_contention, knows_contention
+from solvers.confirm import CONFIRM_SECONDS, check_confirm_time_limit, confirm_outcome, confirmation_run
 from solvers.contradiction import raise_contradiction
 from solvers.exact_run import ExactRun
 from solvers.interrupt import Interrupt
@@ -26,7 +29,7 @@ from solvers.outcome import Outcome
 from solvers.recorder import Recorder
 from solvers.result import Result
 from solvers.status import Termination
-from solvers.versions import available_cores
+from solvers.versions import available_cores, hardware
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +61,9 @@ def solve(
     callback: Callback | None = None,
     bounds: Sequence[Bound] | None = None,
     start: DagSchedule | None = None,
+    confirm: bool = False,
+    confirm_time_limit: float | None = None,
+    contention: Contention | str = Contention.NONE,
     **parameters: Any,
 ) -> Result:
     """Run one method on one instance; verify, bound and time it.
@@ -68,7 +74,7 @@ def solve(
         What is scheduled.
     method
         Name of a registered method, or a function of your own: it takes the instance and whichever of `objective`,
-        `rng`, `stop` and `callback` its signature names, and returns a schedule or None.
+        `rng`, `stop`, `callback` and `contention` its signature names, and returns a schedule or None.
     objective
         What is minimised.
     time_limit
@@ -86,6 +92,15 @@ def solve(
         Bounds that are known already; by default those without search are computed.
     start
         A schedule for exact methods to begin with, beside the best list schedule.
+    confirm
+        Whether a second model is asked to refute that a schedule below the proven bound exists (or, of an infeasible
+        instance, any schedule), as `solvers.confirm` says. For exact methods.
+    confirm_time_limit
+        Seconds for that, after and beside `time_limit`; by default as many as that, and `CONFIRM_SECONDS` where there
+        is none. Where they are over without an answer the bound stands, and the result says that nothing confirms it.
+    contention
+        What transfers share: "none", or "nic" for the network interfaces of servers, one transfer per side at a time
+        (see `Contention`). The schedule is verified with it; methods that do not know the rule are refused.
     parameters
         Of the method.
 
@@ -97,28 +112,37 @@ def solve(
     Raises
     ------
     ValueError
-        If an argument is out of range, or the method has no such parameter.
+        If an argument is out of range, the method has no such parameter or does not know contention, or a given bound
+        rests on contention where there is none.
     ContradictionError
-        If a proven bound exceeds a verified objective; a reproducer file is left.
+        If a proven bound exceeds a verified objective, of this method or of the second model; a reproducer file is
+        left.
     UnverifiedScheduleError
         If the method returned a schedule that violates a constraint.
     """
-    objective = Objective(objective)
+    objective, contention = Objective(objective), Contention(contention)
     name = method if isinstance(method, str) else getattr(method, "__name__", "function")
     kind, function = _resolve(method)
+    _check_confirmation(kind, name, confirm, confirm_time_limit)
     _check_arguments(kind, function, name, time_limit, stop, threads, seed, start, parameters)
+    check_contention(name, function, contention)
+    _check_bounds(bounds or (), contention)
     cores = (threads or available_cores()) if kind == "exact" else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
-        first = START_BOUNDS if kind == "exact" else None
-        known = lower_bound(instance, objective=objective, methods=first) if bounds is None else list(bounds)
+        first: tuple[str, ...] | None = START_BOUNDS if kind == "exact" else None
+        if kind == "exact" and contention is Contention.NIC:
+            first = (*START_BOUNDS, "nic-aware-path")
+        known = list(bounds or ())
+        if bounds is None:
+            known = list(lower_bound(instance, objective=objective, methods=first, contention=contention))
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()
         if kind == "exact":
             best = best_bound(known)
             run = ExactRun(
-                start=_warm_start(instance, objective, start),
+                start=_warm_start(instance, objective, start, contention),
                 lower_bound=0 if best is None else best.value,
                 time_limit=time_limit,
                 threads=cores,
@@ -128,26 +152,50 @@ def solve(
                 should_stop=lambda: interrupt.heard or recorder.wants_stop,
             )
             _report_start(instance, objective, run)
-            outcome: Outcome = function(instance, objective, run, **parameters)
+            rule = {"contention": contention} if knows_contention(function) else {}
+            outcome: Outcome = function(instance, objective, run, **rule, **parameters)
         else:
             outcome = _run_heuristic(
-                instance, objective, function, kind, time_limit, stop, seed, watch, recorder, interrupt, parameters
+                instance,
+                objective,
+                contention,
+                function,
+                kind,
+                time_limit,
+                stop,
+                seed,
+                watch,
+                recorder,
+                interrupt,
+                parameters,
             )
     runtime_seconds = watch.seconds
-    value = _verified_objective(instance, objective, outcome.schedule)
+    value = _verified_objective(instance, objective, outcome.schedule, contention)
     recorder.report(value, outcome.lower_bound)
     recorder.on_end(recorder.progress)
     if kind == "exact" and not outcome.is_infeasible:
         if bounds is None and value != outcome.lower_bound and not interrupt.heard:
-            known = lower_bound(instance, objective=objective)
-        known = _with_proof(name, outcome, value, runtime_seconds, known)
-    _check_against_bounds(instance, outcome.schedule, value, known, name, seed)
+            known = list(lower_bound(instance, objective=objective, contention=contention))
+        known = _with_proof(name, objective, contention, outcome, value, run, runtime_seconds, known)
+    _check_against_bounds(instance, outcome.schedule, value, known, name, seed, contention)
+    bound, confirmation = None if outcome.is_infeasible else best_bound(known), None
+    if confirm:
+        with Interrupt() as second_interrupt:
+            second_run = confirmation_run(
+                time_limit=confirm_time_limit or time_limit or CONFIRM_SECONDS,
+                threads=cores,
+                seed=int(seed),
+                should_stop=lambda: interrupt.heard or second_interrupt.heard or recorder.wants_stop,
+            )
+            bound, confirmation = confirm_outcome(
+                instance, objective, outcome, bound, method=name, run=second_run, contention=contention
+            )
     return Result(
         instance=instance,
         method=name,
         objective_name=objective,
         schedule=outcome.schedule,
-        bound=None if outcome.is_infeasible else best_bound(known),
+        bound=bound,
         is_infeasible=outcome.is_infeasible,
         termination=outcome.termination,
         runtime_seconds=runtime_seconds,
@@ -156,6 +204,8 @@ def solve(
         parameters=parameters,
         seed=int(seed),
         threads=int(cores),
+        confirmation=confirmation,
+        contention=contention,
     )
 
 
@@ -202,7 +252,7 @@ def _check_arguments(
         raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
     if stop is not None and kind != "search":
         raise ValueError(f"stop: expected none for {name}, which is no search; use time_limit.")
-    ours = ("instance", "objective", "rng", "stop", "callback", "run")
+    ours = ("instance", "objective", "rng", "stop", "callback", "run", "contention")
     signature = inspect.signature(function).parameters
     bound_already = [key for key in getattr(function, "keywords", {}) if key in ours]
     if bound_already:
@@ -215,13 +265,30 @@ def _check_arguments(
             raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}).")
 
 
-def _warm_start(instance: DagInstance, objective: Objective, start: DagSchedule | None) -> DagSchedule | None:
+def _check_bounds(bounds: Sequence[Bound], contention: Contention) -> None:
+    """Refuse bounds that hold under contention only, where there is none."""
+    for bound in bounds:
+        if bound.contention not in (Contention.NONE, contention):
+            found = f"one of {bound.method} that rests on contention {bound.contention}"
+            raise ValueError(f"bounds: expected those that hold without contention, got {found}.")
+
+
+def _check_confirmation(kind: Kind, name: str, confirm: bool, time_limit: float | None) -> None:
+    """Refuse to confirm what proves nothing, and time for nothing."""
+    if confirm and kind != "exact":
+        raise ValueError(f"confirm: expected none for {name}, which is no exact method and proves no bound.")
+    check_confirm_time_limit(confirm, time_limit)
+
+
+def _warm_start(
+    instance: DagInstance, objective: Objective, start: DagSchedule | None, contention: Contention
+) -> DagSchedule | None:
     """Return the best of the given schedule and the list schedules."""
     candidates = [] if start is None else [start]
-    if start is not None and (violations := verify_dag_schedule(instance, start)):
+    if start is not None and (violations := verify_dag_schedule(instance, start, contention)):
         raise ValueError(f"start: expected a schedule that verifies, got {len(violations)} violations. {violations[0]}")
     for name in WARM_START_METHODS:
-        schedule = method_named(name).resolve()(instance)
+        schedule = method_named(name).resolve()(instance, contention=contention)
         if schedule is not None:
             candidates.append(schedule)
     return min(candidates, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
@@ -236,6 +303,7 @@ def _report_start(instance: DagInstance, objective: Objective, run: ExactRun) ->
 def _run_heuristic(
     instance: DagInstance,
     objective: Objective,
+    contention: Contention,
     function: Callable[..., Any],
     kind: Kind,
     time_limit: float | None,
@@ -257,6 +325,7 @@ def _run_heuristic(
         "rng": np.random.default_rng(seed),
         "stop": AnyOf([interrupt, *budgets]),
         "callback": recorder,
+        "contention": contention,
     }
     wanted = inspect.signature(function).parameters
     schedule = function(instance, **{key: value for key, value in offered.items() if key in wanted}, **parameters)
@@ -270,9 +339,11 @@ def _run_heuristic(
     return Outcome(schedule=schedule, lower_bound=None, termination=termination)
 
 
-def _verified_objective(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
+def _verified_objective(
+    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, contention: Contention
+) -> int | None:
     """Return the objective of a schedule that verifies; another one is refused by the result."""
-    if schedule is None or verify_dag_schedule(instance, schedule):
+    if schedule is None or verify_dag_schedule(instance, schedule, contention):
         return None
     return objective_value(instance, schedule, objective)
 
@@ -292,7 +363,14 @@ def _why(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:
 
 
 def _with_proof(
-    name: str, outcome: Outcome, value: int | None, runtime_seconds: float, known: Sequence[Bound]
+    name: str,
+    objective: Objective,
+    contention: Contention,
+    outcome: Outcome,
+    value: int | None,
+    run: ExactRun,
+    runtime_seconds: float,
+    known: Sequence[Bound],
 ) -> list[Bound]:
     """Add the bound of an exact method, unless one that is known is as good: then that one is the proof."""
     bounds, best = list(known), best_bound(known)
@@ -304,6 +382,11 @@ def _with_proof(
             seconds=runtime_seconds,
             solver=outcome.solver,
             confirmed_by=outcome.confirmed_by,
+            objective_name=str(objective),
+            threads=run.threads,
+            seed=run.seed,
+            hardware=hardware(),
+            contention=contention,
         )
         bounds.append(best)
     if best is not None and best.value == value:
@@ -318,6 +401,7 @@ def _check_against_bounds(
     known: Sequence[Bound],
     name: str,
     seed: int,
+    contention: Contention,
 ) -> None:
     """Raise if a verified schedule is below a proven bound."""
     for bound in known:
@@ -326,5 +410,12 @@ def _check_against_bounds(
                 instance,
                 f"The bound {bound.value} of {bound.method} exceeds the objective {value} of a verified schedule.",
                 schedule=schedule,
-                evidence={"bound": bound.to_dict(), "objective": value, "method": name, "seed": seed},
+                claims={bound.method: f"a bound of {bound.value}", name: f"a schedule of {value}"},
+                evidence={
+                    "bound": bound.to_dict(),
+                    "objective": value,
+                    "method": name,
+                    "seed": seed,
+                    "contention": str(contention),
+                },
             )

@@ -122,7 +122,7 @@ def gap_table(results: Sequence[Result]) -> GapTable:
     Parameters
     ----------
     results
-        Any number of methods, instances and repetitions, one objective.
+        Any number of methods, instances and repetitions, one objective and one rule of contention.
 
     Returns
     -------
@@ -132,12 +132,15 @@ def gap_table(results: Sequence[Result]) -> GapTable:
     Raises
     ------
     ValueError
-        If the results minimise different things, or a proven bound of one result exceeds the objective of another: a
-        negative gap is an error in this software, never a result.
+        If the results minimise different things or keep different rules of contention, or a proven bound of one result
+        exceeds the objective of another: a negative gap is an error in this software, never a result.
     """
     objectives = sorted({str(result.objective_name) for result in results})
     if len(objectives) > 1:
         raise ValueError(f"results: expected one objective, got {' and '.join(objectives)}.")
+    rules = sorted({str(result.contention) for result in results})
+    if len(rules) > 1:
+        raise ValueError(f"results: expected one rule of contention, got {' and '.join(rules)}.")
     index_of: dict[str, int] = {}
     for result in results:
         index_of.setdefault(result.instance.sha256, len(index_of))

@@ -20,8 +20,12 @@ def dag_instances(
     max_jobs: int = 2,
     memory: bool = True,
     unit_bandwidth: bool = False,
+    servers: bool = False,
 ) -> DagInstance:
-    """Draw small instances with everything the DAG problem has: zero durations, forbidden pairs, slow links, memory."""
+    """Draw small instances with everything the DAG problem has: zero durations, forbidden pairs, slow links, memory.
+
+    With `servers` the GPUs stand on servers that are drawn too, else all on one.
+    """
     n = draw(st.integers(1, max_tasks))
     m = draw(st.integers(1, max_gpus))
     jobs = draw(st.integers(1, max_jobs))
@@ -47,6 +51,7 @@ def dag_instances(
         job_of_task=[draw(st.integers(0, jobs - 1)) for _ in range(n)],
         release=[draw(st.integers(0, 6)) for _ in range(jobs)],
         weight=[draw(st.integers(0, 3)) for _ in range(jobs)],
+        gpu_servers=[draw(st.sampled_from(["s0", "s1", "s2"])) for _ in range(m)] if servers else None,
     )
 
 

@@ -49,6 +49,7 @@ def test_verifier_shares_no_code_with_methods() -> None:
         "__future__",
         "typing",
         "collections.abc",
+        "instances.contention",
         "instances.dag_violations",
         "instances.dag_instance",
         "instances.dag_schedule",

@@ -24,6 +24,7 @@ from instances import (
 from solvers import METHODS, Status, lower_bound, solve
 from solvers.lower_bound import BOUND_METHODS
 from tests.brute_force import optimum
+from tests.method_params import method_params
 from tests.strategies import changed, dag_instances, reordered
 
 EXACT = [name for name, method in METHODS.items() if method.kind == "exact"]
@@ -53,13 +54,12 @@ def test_path_bounds_are_ordered(instance: DagInstance, objective: Objective) ->
     assert values == sorted(values)
 
 
-@pytest.mark.parametrize("method", EXACT)
-@given(instance=dag_instances(max_tasks=7), objective=objectives, threads=st.sampled_from([1, 2]))
+@pytest.mark.parametrize("method", method_params(EXACT))
+@given(data=st.data(), objective=objectives, threads=st.sampled_from([1, 2]))
 @many
-def test_exact_method_proves_the_optimum(
-    method: str, instance: DagInstance, objective: Objective, threads: int
-) -> None:
+def test_exact_method_proves_the_optimum(method: str, data: st.DataObject, objective: Objective, threads: int) -> None:
     """Tests that every exact method, given no bounds, proves what brute force finds, or that no schedule exists."""
+    instance = data.draw(dag_instances(max_tasks=METHODS[method].tiny_tasks))
     best = optimum(instance, objective)
     result = solve(instance, method, objective=objective, threads=threads, seed=1, bounds=[])
     if best is None:

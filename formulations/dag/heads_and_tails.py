@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from formulations.dag.nic_join import JoinItems, nic_join
 from instances.adjacency import predecessors, successors
+from instances.contention import Contention
+from instances.server_of_gpu import server_of_gpu
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +46,11 @@ class HeadsAndTails:
 
 
 def heads_and_tails(
-    instance: DagInstance, *, join_aware: bool = True, makespan_at_most: int | None = None
+    instance: DagInstance,
+    *,
+    join_aware: bool = True,
+    makespan_at_most: int | None = None,
+    contention: Contention = Contention.NONE,
 ) -> HeadsAndTails:
     """Compute heads and tails.
 
@@ -54,6 +61,9 @@ def heads_and_tails(
     is a bound (our own derivation).
     Tails are the mirror image.
 
+    All of it holds under contention too, which only removes schedules. Where contention is given, data from other
+    servers also arrives one after the other (`nic_join`); what follows then holds only under it.
+
     Parameters
     ----------
     instance
@@ -63,6 +73,8 @@ def heads_and_tails(
     makespan_at_most
         Exclude pairs with head + duration + tail above it, until nothing changes: bounds that follow hold for schedules
         within that makespan only.
+    contention
+        What transfers share.
     """
     before, after = predecessors(instance), successors(instance)
     same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
@@ -88,9 +100,10 @@ def heads_and_tails(
     )
     durations, task_memory, gpu_memory = instance.durations, instance.task_memory, instance.gpu_memory
     allowed = instance.allowed
+    servers = server_of_gpu(instance) if Contention(contention) is Contention.NIC else None
     while True:
-        heads = _heads(forward, durations, task_memory, gpu_memory, allowed, join_aware)
-        tails = _heads(backward, durations, task_memory, gpu_memory, allowed, join_aware)
+        heads = _heads(forward, durations, task_memory, gpu_memory, allowed, join_aware, servers)
+        tails = _heads(backward, durations, task_memory, gpu_memory, allowed, join_aware, servers)
         possible = allowed & (heads < INFINITE) & (tails < INFINITE)
         if makespan_at_most is not None:
             possible &= heads + np.maximum(durations, 0) + tails <= makespan_at_most
@@ -98,7 +111,7 @@ def heads_and_tails(
             break
         allowed = possible
     within_job = backward._replace(counts=same_job[after.edges])
-    job_tails = _heads(within_job, durations, task_memory, gpu_memory, allowed, join_aware)
+    job_tails = _heads(within_job, durations, task_memory, gpu_memory, allowed, join_aware, servers)
     return HeadsAndTails(heads=heads, tails=tails, job_tails=job_tails, allowed=allowed)
 
 
@@ -123,14 +136,21 @@ def _heads(
     gpu_memory: NDArray[np.int64],
     allowed: NDArray[np.bool_],
     join_aware: bool,
+    servers: NDArray[np.int64] | None,
 ) -> NDArray[np.int64]:
-    """Compute heads along the order of one direction, shape (n, m)."""
+    """Compute heads along the order of one direction, shape (n, m); without contention `servers` is None."""
     n, m = durations.shape
     heads = np.full((n, m), INFINITE, dtype=np.int64)
     most = 0
     for task in range(n):
         most = max(most, side.offsets[task + 1] - side.offsets[task])
     remote, local, work, memory = (
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+    )
+    beside, away_ready, away_work, away = (
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.int64),
@@ -145,7 +165,9 @@ def _heads(
                 if not side.counts[entry]:
                     continue
                 other, data = side.neighbours[entry], side.edge_bytes[entry]
-                remote[size] = local[size] = INFINITE
+                remote[size] = local[size] = beside[size] = INFINITE
+                away_ready[size] = away_work[size] = away[size] = INFINITE
+                work[size] = 0
                 for l in range(m):
                     if heads[other, l] >= INFINITE:
                         continue
@@ -153,9 +175,17 @@ def _heads(
                     if l == k:
                         local[size], work[size] = heads[other, l], durations[other, l]
                     else:
+                        delay = np.int64(0)
                         if data > 0:
-                            arrival += side.latency[l, k] + np.int64(math.ceil(data / side.bytes_per_tick[l, k]))
-                        remote[size] = min(remote[size], arrival)
+                            delay = side.latency[l, k] + np.int64(math.ceil(data / side.bytes_per_tick[l, k]))
+                        remote[size] = min(remote[size], arrival + delay)
+                        if servers is not None:
+                            if servers[l] == servers[k]:
+                                beside[size] = min(beside[size], arrival + delay)
+                            else:
+                                away_ready[size] = min(away_ready[size], arrival)
+                                away_work[size] = min(away_work[size], delay)
+                                away[size] = min(away[size], arrival + delay)
                 memory[size] = task_memory[other]
                 size += 1
             space = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
@@ -166,6 +196,11 @@ def _heads(
                 for item in range(size):
                     here = local[item] + work[item] if local[item] < INFINITE else INFINITE
                     start = max(start, min(here, remote[item]))
+            if servers is not None:
+                items = JoinItems(
+                    local[:size], work[:size], beside[:size], away_ready[:size], away_work[:size], away[:size]
+                )
+                start = nic_join(items, start, INFINITE)
             heads[task, k] = min(max(start, side.release[task]), INFINITE)
     return heads
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations.dag.bounds.path_bound import job_path_bounds, path_bound
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails
+from instances.contention import Contention
 from instances.objective import Objective
 
 if TYPE_CHECKING:
@@ -47,12 +48,22 @@ class Windows:
         return late or self.at_least > self.at_most or not bool(self.around.allowed.any(axis=1).all())
 
 
-def windows(instance: DagInstance, objective: Objective, *, lower_bound: int, objective_at_most: int | None) -> Windows:
+def windows(
+    instance: DagInstance,
+    objective: Objective,
+    *,
+    lower_bound: int,
+    objective_at_most: int | None,
+    contention: Contention = Contention.NONE,
+) -> Windows:
     """Derive windows from join-aware heads and tails.
 
     Makespan: a task on k finishes by U - T[i,k], pairs without room are removed. Weighted completion: with lower bounds
     LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) / w[j]) where w[j] > 0, and a
     task of j on k finishes by that minus its tail within the job.
+
+    Everything here follows from heads, tails, `horizon` and U, all of which hold under contention too; given contention
+    the heads and tails know it, and the windows hold for schedules that keep its rule.
 
     Parameters
     ----------
@@ -64,17 +75,19 @@ def windows(instance: DagInstance, objective: Objective, *, lower_bound: int, ob
         Proven, from elsewhere.
     objective_at_most
         Objective of a verified schedule, None where none is known: then some optimal schedule ends by the horizon.
+    contention
+        What transfers share.
     """
     latest = horizon(instance)
     if objective is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
-        around = heads_and_tails(instance, makespan_at_most=makespan)
+        around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
         completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
         completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
         latest_finish = makespan - around.tails
         at_most = makespan
     else:
-        around = heads_and_tails(instance, makespan_at_most=latest)
+        around = heads_and_tails(instance, makespan_at_most=latest, contention=contention)
         completion_at_most = np.full(instance.num_jobs, latest)
         at_most = int(instance.weight.sum()) * latest
         if objective_at_most is not None:
@@ -103,7 +116,11 @@ def horizon(instance: DagInstance) -> int:
     """Return a time by which some optimal schedule ends: last release plus longest durations plus longest transfers.
 
     At any tick before the end of a schedule without needless waiting something runs, is transferred, or waits for a
-    release.
+    release. That holds with and without contention: take an optimal schedule, keep GPUs and all orders (on GPUs, and on
+    the sides of interfaces), and start every task and transfer as early as these allow, which no objective minds. From
+    the last finish go back: every task and transfer starts at a release, at 0, or where another one ends (the task or
+    transfer that it needs, or the one before it on its GPU or side). The chain ends at a release or at 0, has no gap,
+    and visits each task and each edge at most once.
     """
     total = int(instance.release.max(initial=0)) + int(instance.durations.max(axis=1, initial=0).sum())
     return total + sum(int(instance.transfer_delays(edge).max()) for edge in range(instance.num_edges))

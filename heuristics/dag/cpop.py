@@ -8,7 +8,9 @@ import numpy as np
 
 from heuristics.dag.dag_arrays import DagArrays, dag_arrays
 from heuristics.dag.list_scheduler import list_schedule, schedule_of
+from heuristics.dag.nics import new_nics
 from heuristics.dag.ranks import downward_ranks, upward_ranks
+from instances.contention import Contention
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,8 +19,15 @@ if TYPE_CHECKING:
     from instances.dag_schedule import DagSchedule
 
 
-def cpop(instance: DagInstance) -> DagSchedule | None:
+def cpop(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
     """Return CPOP's schedule, None where it runs into a memory limit.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    contention
+        What transfers share, as in `heft`.
 
     References
     ----------
@@ -29,7 +38,8 @@ def cpop(instance: DagInstance) -> DagSchedule | None:
     arrays = dag_arrays(instance)
     priority = upward_ranks(arrays) + downward_ranks(arrays)
     pinned = _pinned_path(arrays, priority)
-    return schedule_of(instance, list_schedule(arrays, priority, pinned=pinned))
+    nics = new_nics(instance, contention)
+    return schedule_of(instance, list_schedule(arrays, priority, pinned=pinned, nics=nics), nics)
 
 
 def _pinned_path(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from heuristics.dag.dag_arrays import dag_arrays
 from heuristics.dag.list_scheduler import list_schedule, schedule_of
+from heuristics.dag.nics import new_nics
+from instances.contention import Contention
 
 if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
 
 
-def heft(instance: DagInstance, *, insertion: bool = True) -> DagSchedule | None:
+def heft(
+    instance: DagInstance, *, insertion: bool = True, contention: Contention = Contention.NONE
+) -> DagSchedule | None:
     """Return HEFT's schedule, None where it runs into a memory limit.
 
     Parameters
@@ -21,6 +25,9 @@ def heft(instance: DagInstance, *, insertion: bool = True) -> DagSchedule | None
         What is scheduled.
     insertion
         Whether a task may start in an idle gap before tasks that are already placed.
+    contention
+        What transfers share. Under contention the earliest finish counts the wait for the interfaces, and the transfers
+        to a task are booked with it (`book_transfers`; ours); the ranks know nothing of it.
 
     References
     ----------
@@ -30,4 +37,5 @@ def heft(instance: DagInstance, *, insertion: bool = True) -> DagSchedule | None
     durations 0); means over allowed GPUs; GPUs with too little memory are skipped, memory of tasks that may run nowhere
     else is kept free; releases delay starts.
     """
-    return schedule_of(instance, list_schedule(dag_arrays(instance), insertion=insertion))
+    nics = new_nics(instance, contention)
+    return schedule_of(instance, list_schedule(dag_arrays(instance), insertion=insertion, nics=nics), nics)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from heuristics.dag.nics import book_transfers, clear_nics, nic_ready_times
 from heuristics.dag.ranks import upward_ranks
 from heuristics.dag.timeline import (
     Placement,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.dag.dag_arrays import DagArrays
+    from heuristics.dag.nics import Nics
     from instances.dag_instance import DagInstance
 
 EARLIEST = 0
@@ -146,6 +148,7 @@ def build(
     bias: NDArray[np.float64],
     pinned: NDArray[np.int64],
     insertion: bool,
+    nics: Nics | None,
 ) -> Timeline:
     """Place all tasks, each time the ready one of highest priority, on the GPU that the rule chooses.
 
@@ -165,9 +168,14 @@ def build(
         GPU that a task takes whenever it fits there, -1 for none, shape (n,) or (0,).
     insertion
         Whether a task may start in an idle gap before tasks that are already placed.
+    nics
+        Interfaces that transfers contend for, None where they do not (then no code of theirs is compiled in). What was
+        booked before is taken back; a task's transfers are booked when it is placed, see `book_transfers`.
     """
     n, m = arrays.durations.shape
     timeline = new_timeline(arrays)
+    if nics is not None:
+        clear_nics(nics)
     slot_start, slot_finish, num_slots = timeline.slot_start, timeline.slot_finish, timeline.num_slots
     missing = arrays.pred_offsets[1:] - arrays.pred_offsets[:-1]
     heap = np.empty(n, dtype=np.int64)
@@ -182,7 +190,10 @@ def build(
     while size > 0:
         task = _pop(heap, size, priority)
         size -= 1
-        ready_times(arrays, timeline, task, ready)
+        if nics is None:
+            ready_times(arrays, timeline, task, ready)
+        else:
+            nic_ready_times(arrays, timeline, nics, task, ready)
         best = -1
         for k in range(m):
             fits[k] = arrays.allowed[task, k] and room(arrays, timeline, task, k) >= 0
@@ -214,6 +225,8 @@ def build(
             key = gpu_keys[task] if len(gpu_keys) else 0.0
             chosen = _choose(rule, key, previous, best, arrays.allowed[task], fits, scores)
         place(arrays, timeline, task, chosen, starts[chosen])
+        if nics is not None:
+            book_transfers(arrays, timeline, nics, task, chosen)
         previous = chosen
         for entry in range(arrays.succ_offsets[task], arrays.succ_offsets[task + 1]):
             successor = arrays.succ_tasks[entry]
@@ -226,7 +239,7 @@ def build(
 
 @njit(cache=True)
 def evaluate_keys(
-    arrays: DagArrays, keys: NDArray[np.float64], rule: int, insertion: bool, weighted: bool
+    arrays: DagArrays, keys: NDArray[np.float64], rule: int, insertion: bool, weighted: bool, nics: Nics | None
 ) -> tuple[int, int]:
     """Decode random keys and return their fitness: (overflow bytes, objective).
 
@@ -236,13 +249,14 @@ def evaluate_keys(
         The instance.
     keys
         n priority keys, then n GPU keys (absent for `EARLIEST`), shape (2n,) or (n,).
-    rule, insertion
+    rule, insertion, nics
         As in `build`.
     weighted
         Whether the objective is the weighted completion.
     """
     n = len(arrays.release)
-    timeline = build(arrays, keys[:n], rule, keys[n:], np.empty((0, 0)), np.empty(0, dtype=np.int64), insertion)
+    no_bias, no_pins = np.empty((0, 0)), np.empty(0, dtype=np.int64)
+    timeline = build(arrays, keys[:n], rule, keys[n:], no_bias, no_pins, insertion, nics)
     return timeline.overflow[0], objective_of(arrays, timeline, weighted)
 
 
@@ -255,11 +269,12 @@ def place_by_priority(
     bias: NDArray[np.float64],
     pinned: NDArray[np.int64],
     insertion: bool,
+    nics: Nics | None,
 ) -> Placement:
     """Call `build` and keep what a schedule needs; an empty priority stands for the upward ranks."""
     if len(priority) < len(arrays.release):
         priority = upward_ranks(arrays)
-    timeline = build(arrays, priority, rule, gpu_keys, bias, pinned, insertion)
+    timeline = build(arrays, priority, rule, gpu_keys, bias, pinned, insertion, nics)
     return Placement(timeline.gpu, timeline.start, timeline.overflow[0])
 
 
@@ -272,6 +287,7 @@ def list_schedule(
     bias: NDArray[np.float64] | None = None,
     pinned: NDArray[np.int64] | None = None,
     insertion: bool = True,
+    nics: Nics | None = None,
 ) -> Placement:
     """Call `build` with defaults for what a method does not use; by default the priority is the upward rank."""
     return place_by_priority(
@@ -282,11 +298,13 @@ def list_schedule(
         _NO_BIAS if bias is None else bias,
         _NO_PINS if pinned is None else pinned,
         insertion,
+        nics,
     )
 
 
-def schedule_of(instance: DagInstance, placement: Placement) -> DagSchedule | None:
-    """Return what a kernel placed as a schedule, None where it exceeds a memory limit."""
+def schedule_of(instance: DagInstance, placement: Placement, nics: Nics | None = None) -> DagSchedule | None:
+    """Return what a kernel placed, and booked on interfaces, as a schedule; None where it exceeds a memory limit."""
     if placement.overflow > 0:
         return None
-    return DagSchedule(gpu=placement.gpu, start=placement.start, instance=instance)
+    booked = None if nics is None else nics.transfer_start
+    return DagSchedule(gpu=placement.gpu, start=placement.start, transfer_start=booked, instance=instance)

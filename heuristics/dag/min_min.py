@@ -8,15 +8,23 @@ import numpy as np
 
 from heuristics.dag.dag_arrays import dag_arrays
 from heuristics.dag.dynamic_list_scheduler import SMALLEST_FINISH, build_dynamic
-from heuristics.dag.list_scheduler import schedule_of
+from heuristics.dag.retime import retime
+from instances.contention import Contention
 
 if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
 
 
-def min_min(instance: DagInstance) -> DagSchedule | None:
+def min_min(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
     """Return the schedule of min-min, None where it runs into a memory limit.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    contention
+        What transfers share. The choices know nothing of it; `retime` makes the schedule keep it.
 
     References
     ----------
@@ -24,4 +32,4 @@ def min_min(instance: DagInstance) -> DagSchedule | None:
     with transfers in the finish; memory and releases as in `heft`.
     """
     arrays = dag_arrays(instance)
-    return schedule_of(instance, build_dynamic(arrays, SMALLEST_FINISH, np.zeros(instance.num_tasks)))
+    return retime(instance, build_dynamic(arrays, SMALLEST_FINISH, np.zeros(instance.num_tasks)), contention)

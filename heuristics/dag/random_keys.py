@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heuristics.dag.dag_arrays import DagArrays, dag_arrays
 from heuristics.dag.list_scheduler import DIRECT, EARLIEST, RANKED, evaluate_keys, list_schedule, schedule_of
+from heuristics.dag.nics import Nics, new_nics
 from heuristics.dag.ranks import upward_ranks
+from instances.contention import Contention
 from instances.objective import Objective
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ class RandomKeys:
         "ranked": position min(c - 1, floor(c u^2)) among the c GPUs that fit, sorted by earliest finish; "eft": always
         the first of them; "direct": position min(c - 1, floor(c u)) among the GPUs that fit the task by itself, but
         earliest finish where that one is full.
+    contention
+        What transfers share; as in `heft`. Under contention one decoder is not for two threads at once: its
+        interfaces are booked anew for every point.
 
     Raises
     ------
@@ -49,11 +54,14 @@ class RandomKeys:
     instance: DagInstance
     objective: Objective
     decoding: str = "ranked"
+    contention: Contention = Contention.NONE
+    _nics: Nics | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the decoding."""
         if self.decoding not in DECODINGS:
             raise ValueError(f"decoding: expected one of {', '.join(DECODINGS)}, got {self.decoding!r}.")
+        object.__setattr__(self, "_nics", new_nics(self.instance, self.contention))
 
     @property
     def num_keys(self) -> int:
@@ -62,16 +70,16 @@ class RandomKeys:
 
     def evaluate(self, keys: NDArray[np.float64]) -> tuple[int, int]:
         """Return the fitness of a point: (overflow bytes, objective)."""
-        overflow, objective = evaluate_keys(
-            self._arrays, keys, DECODINGS[self.decoding], True, self.objective is Objective.WEIGHTED_COMPLETION
-        )
+        weighted = self.objective is Objective.WEIGHTED_COMPLETION
+        overflow, objective = evaluate_keys(self._arrays, keys, DECODINGS[self.decoding], True, weighted, self._nics)
         return int(overflow), int(objective)
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
         n = self.instance.num_tasks
-        placement = list_schedule(self._arrays, keys[:n], rule=DECODINGS[self.decoding], gpu_keys=keys[n:])
-        return schedule_of(self.instance, placement)
+        rule, nics = DECODINGS[self.decoding], self._nics
+        placement = list_schedule(self._arrays, keys[:n], rule=rule, gpu_keys=keys[n:], nics=nics)
+        return schedule_of(self.instance, placement, nics)
 
     def heft_keys(self) -> NDArray[np.float64]:
         """Return a point that decodes to exactly HEFT's schedule."""
@@ -81,7 +89,7 @@ class RandomKeys:
         for position, task in enumerate(_placement_order(arrays, rank)):
             keys[task] = 1.0 - (position + 0.5) / n
         if self.decoding == "direct":
-            placement = list_schedule(arrays)
+            placement = list_schedule(arrays, nics=self._nics)
             for task in range(n):
                 allowed = np.flatnonzero(arrays.allowed[task])
                 keys[n + task] = (np.searchsorted(allowed, placement.gpu[task]) + 0.5) / len(allowed)

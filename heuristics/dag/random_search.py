@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.search_run import SearchRun
+from instances.contention import Contention
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,7 @@ def random_search(
     *,
     decoding: str = "ranked",
     heft_seed: bool = True,
+    contention: Contention = Contention.NONE,
 ) -> DagSchedule | None:
     """Draw random keys uniformly and keep the best; None where all exceed a memory limit.
 
@@ -38,8 +40,10 @@ def random_search(
         As in `RandomKeys`.
     heft_seed
         Whether the first point is HEFT's schedule.
+    contention
+        What transfers share, as in `heft`.
     """
-    keys = RandomKeys(instance, objective, decoding)
+    keys = RandomKeys(instance, objective, decoding, contention)
     run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)
     point = keys.heft_keys() if heft_seed else rng.random(keys.num_keys)
     while True:

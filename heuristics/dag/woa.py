@@ -10,6 +10,7 @@ from deap import base, creator, tools
 
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.search_run import SearchRun
+from instances.contention import Contention
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +39,7 @@ def woa(
     acceptance: str = "always",
     spiral: float = 1.0,
     heft_seed: bool = True,
+    contention: Contention = Contention.NONE,
 ) -> DagSchedule | None:
     """Return the best schedule that a pod of whales finds, None where all exceed a memory limit.
 
@@ -68,6 +70,8 @@ def woa(
         Shape b of the logarithmic spiral.
     heft_seed
         Whether whale 0 begins at HEFT's schedule.
+    contention
+        What transfers share, as in `heft`.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def woa(
     uniform in [-1, 1] as printed, the random whale is another one, a from the used share of the budget.
     """
     _check(population=population, distance=distance, acceptance=acceptance, spiral=spiral)
-    keys = RandomKeys(instance, objective, decoding)
+    keys = RandomKeys(instance, objective, decoding, contention)
     toolbox = _toolbox(keys, rng, heft_seed=heft_seed, distance=distance, spiral=spiral)
     leader = tools.HallOfFame(1, similar=np.array_equal)
     run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)

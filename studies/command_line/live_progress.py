@@ -32,10 +32,16 @@ class LiveProgress(Callback):
         What is proven before the run, None for nothing; may be changed.
     is_search
         Whether there will be incumbents and bounds to show.
+
+    Attributes
+    ----------
+    then
+        What goes on after the end of the search, None for nothing.
     """
 
     def __init__(self, doing: str, lower_bound: int | None = None, *, is_search: bool = True) -> None:
         self.doing = doing
+        self.then: str | None = None
         self.is_search = is_search
         self.lower_bound = lower_bound
         self._objective: int | None = None
@@ -70,6 +76,10 @@ class LiveProgress(Callback):
         """Remember the bound."""
         if progress.lower_bound is not None:
             self.lower_bound = max(progress.lower_bound, self.lower_bound or 0)
+
+    def on_end(self, progress: Progress) -> None:
+        """Show what follows."""
+        self.doing = self.then or self.doing
 
     def line(self) -> str:
         """Return the state as text."""

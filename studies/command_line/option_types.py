@@ -60,6 +60,15 @@ def objective(text: str) -> str:
     return text.replace("-", "_")
 
 
+def contention(text: str) -> str:
+    """Read the name of a rule of contention."""
+    from instances.contention import Contention
+
+    if text not in list(Contention):
+        raise BadInputError(f"--contention: expected {' or '.join(Contention)}, got {shortened(text)}.")
+    return text
+
+
 def method(text: str) -> str:
     """Read the name of a method."""
     from solvers.methods import method_named
@@ -92,6 +101,18 @@ def bound_methods(text: str) -> list[str]:
         if name not in known:
             raise BadInputError(f"--methods: expected some of {', '.join(known)}, got {shortened(name)}.")
     return names
+
+
+def check_confirm_time_limit(confirm: bool, time_limit: float | None) -> None:
+    """Refuse time for a confirmation that is not asked for.
+
+    Raises
+    ------
+    BadInputError
+        If there is some.
+    """
+    if time_limit is not None and not confirm:
+        raise BadInputError(f"--confirm-time-limit: expected none without --confirm, got {time_limit:g}.")
 
 
 def cluster(text: str | None) -> Cluster | None:

@@ -10,6 +10,7 @@ from solvers.methods import method_named
 from solvers.solve import solve
 from studies.command_line.bad_input import BadInputError
 from studies.command_line.live_progress import LiveProgress
+from studies.command_line.option_types import check_confirm_time_limit
 from studies.command_line.output import note
 from studies.command_line.set_parameters import set_parameters
 
@@ -31,7 +32,20 @@ def method_parameters(method: str, texts: Sequence[str], *, evaluations: int | N
     registered = method_named(method)
     if evaluations is not None and registered.kind != "search":
         raise BadInputError(f"--evaluations: expected none for {method}, which is no search; got {evaluations}.")
-    return set_parameters(method, registered.resolve(), texts) if texts else {}
+    return set_parameters(method, registered.resolve(), texts, without=["contention"]) if texts else {}
+
+
+def check_confirmation(method: str, confirm: bool, time_limit: float | None) -> None:
+    """Refuse to confirm what proves nothing, and time for a confirmation that is not asked for.
+
+    Raises
+    ------
+    BadInputError
+        If one of them was asked for.
+    """
+    check_confirm_time_limit(confirm, time_limit)
+    if confirm and method_named(method).kind != "exact":
+        raise BadInputError(f"--confirm: expected none for {method}, which is no exact method and proves no bound.")
 
 
 def run_method(
@@ -45,24 +59,33 @@ def run_method(
     seed: int,
     parameters: Mapping[str, Any],
     against: str | None = None,
+    confirm: bool = False,
+    confirm_time_limit: float | None = None,
+    contention: str = "none",
 ) -> Result:
     """Bound and solve an instance, with a line on the terminal once it takes longer; see `solve`.
 
     Where `against` names an exact method, that one proves the bound first, within the same time limit.
     """
     with LiveProgress("bounding") as progress:
-        bounds = lower_bound(instance, objective=objective)
+        bounds = lower_bound(instance, objective=objective, contention=contention)
         if against is not None:
             progress.doing = against
             proven = lower_bound(
-                instance, objective=objective, methods=[against], time_limit=time_limit, threads=threads, seed=seed
+                instance,
+                objective=objective,
+                methods=[against],
+                time_limit=time_limit,
+                threads=threads,
+                seed=seed,
+                contention=contention,
             )
-            if not proven:  # as in `optgap bound`
+            if proven.infeasible_by:
                 note(f"{against}: no schedule exists, the instance is infeasible.")
             bounds += proven
         best = best_bound(bounds)
         progress.lower_bound = None if best is None else best.value
-        progress.doing = method
+        progress.doing, progress.then = method, "confirmation" if confirm else None
         return solve(
             instance,
             method,
@@ -73,5 +96,8 @@ def run_method(
             seed=seed,
             callback=progress,
             bounds=bounds,
+            confirm=confirm,
+            confirm_time_limit=confirm_time_limit,
+            contention=contention,
             **parameters,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ _CONVERTERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "int": ("an integer", int),
     "float": ("a finite number", lambda text: _finite(float(text))),
     "str": ("text", str),
-    "Literal['area', 'path']": ("area or path", lambda text: {"area": "area", "path": "path"}[text]),
     "Sequence[str]": ("names separated by commas", lambda text: tuple(text.split(","))),
 }
 
@@ -99,9 +99,13 @@ def _converted(key: str, annotation: str, text: str) -> object:
     kind = annotation.removesuffix(" | None")
     if kind != annotation and text.lower() == "none":
         return None
-    if kind not in _CONVERTERS:
+    if kind.startswith("Literal["):
+        choices = ast.literal_eval(kind.removeprefix("Literal"))
+        expected, convert = " or ".join(choices), lambda text: {choice: choice for choice in choices}[text]
+    elif kind in _CONVERTERS:
+        expected, convert = _CONVERTERS[kind]
+    else:
         raise BadInputError(f"--set {key}: expected a value from Python, as it is a {kind}, got {shortened(text)}.")
-    expected, convert = _CONVERTERS[kind]
     try:
         value = convert(text)
     except (ValueError, KeyError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 from studies.command_line.output import printable
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 MAX_WIDTH = 100
 """Wider tables are hard to read, whatever the terminal has room for."""
 
-NARROW = 60
-"""In fewer columns every cell may be wrapped: nothing is cut off."""
+BORDER, BETWEEN = 2, 2
+"""Columns of the terminal that the frame takes, and that lie between two columns of a table."""
 
 
 def text_table(
@@ -33,11 +34,12 @@ def text_table(
     Parameters
     ----------
     headings, rows
-        Texts; long ones are wrapped, but for the first column where there is room.
+        Texts; long ones are wrapped between words and after hyphens, those of the first column last; a word is cut only
+        where the terminal has no room for it.
     title, caption
-        Above and below.
+        Above and below; the caption may have several lines.
     numbers
-        Headings of the columns that are aligned on the right and never wrapped.
+        Headings of the columns that are aligned on the right, and wrapped only where there is no room.
     bold
         Row that stands out.
     """
@@ -48,18 +50,16 @@ def text_table(
 
     table = Table(box=HORIZONTALS, pad_edge=False, padding=(0, 1, 0, 0))
     width = min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
-    is_narrow = width < NARROW
-    for index, heading in enumerate(headings):
-        is_number = heading in numbers
+    cells = [[printable(cell) for cell in row] for row in (headings, *rows)]
+    is_number = [heading in numbers for heading in headings]
+    widths = _widths(cells, is_number, room=width - BORDER - BETWEEN * (len(headings) - 1))
+    for heading, right, columns in zip(cells[0], is_number, widths, strict=True):
         table.add_column(
-            heading,
-            justify="right" if is_number else "left",
-            no_wrap=not is_narrow and (is_number or index == 0),
-            min_width=None if is_narrow else 6,
-            overflow="fold",
+            Text(_wrapped(heading, columns)), justify="right" if right else "left", width=columns, overflow="fold"
         )
-    for index, row in enumerate(rows):
-        table.add_row(*(Text(printable(cell)) for cell in row), style="bold" if index == bold else None)
+    for index, row in enumerate(cells[1:]):
+        texts = (Text(_wrapped(cell, columns)) for cell, columns in zip(row, widths, strict=True))
+        table.add_row(*texts, style="bold" if index == bold else None)
     console = Console(
         file=io.StringIO(),
         width=width,
@@ -69,6 +69,45 @@ def text_table(
         if title:
             console.print(Text(printable(title), style="bold"))
         console.print(table)
-        if caption:
-            console.print(Text(printable(caption)))
+        for line in caption.splitlines():
+            console.print(Text(printable(line)))
     return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+
+
+def _widths(cells: Sequence[Sequence[str]], is_number: Sequence[bool], room: int) -> list[int]:
+    """Return the widths of columns: as wide as their texts, or narrower where there is no room.
+
+    The widest gives way first: of the columns but the first and those of numbers down to the longest piece that must
+    stay whole, then of all columns down to that, then without regard to pieces.
+    """
+    columns = range(len(is_number))
+    whole = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
+    pieces = [max(len(piece) for text in texts for piece in _pieces(text)) for texts in zip(*cells, strict=True)]
+    limits = [
+        [whole[column] if column == 0 or is_number[column] else pieces[column] for column in columns],
+        pieces,
+        [1] * len(whole),
+    ]
+    widths = list(whole)
+    for least in limits:
+        while sum(widths) > room:
+            column = max(
+                (column for column in columns if widths[column] > least[column]), key=widths.__getitem__, default=None
+            )
+            if column is None:
+                break
+            widths[column] -= 1
+    return widths
+
+
+def _pieces(text: str) -> list[str]:
+    """Return what must stay whole: words, cut after their hyphens."""
+    return textwrap.wrap(text, 1, break_long_words=False) or [""]
+
+
+def _wrapped(text: str, columns: int) -> str:
+    """Put line ends where a text is longer than its column; only a piece that is longer itself is cut."""
+    if len(text) <= columns:
+        return text
+    lines = textwrap.wrap(text, columns, break_long_words=False)
+    return "\n".join(line[at : at + columns] for line in lines for at in range(0, len(line), columns))

@@ -1,10 +1,18 @@
 """Command `bound`: proven lower bounds of an instance."""
 
-from studies.command_line.bad_input import reading
-from studies.command_line.option_types import bound_methods
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from studies.command_line.bad_input import options, reading, writing
+from studies.command_line.option_types import bound_methods, check_confirm_time_limit
 from studies.command_line.output import print_json, print_text
-from studies.command_line.text_table import text_table
+from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
+
+if TYPE_CHECKING:
+    from solvers.bound_table import BoundTable
 
 
 def bound(
@@ -14,56 +22,58 @@ def bound(
     time_limit: opt.TIME_LIMIT = None,
     threads: opt.THREADS = None,
     seed: opt.SEED = 0,
+    confirm: opt.CONFIRM = False,
+    confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None,
+    contention: opt.CONTENTION = "none",
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="CSV file to write, one row per bound.")
+    ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option("--latex", metavar="FILE", help="LaTeX table (booktabs) to write, one row for the instance."),
+    ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """List lower bounds of an instance and what proves each."""
     from instances.dag_json import read_dag_instance
-    from solvers.lower_bound import BOUND_METHODS, best_bound, lower_bound
-    from solvers.versions import hardware, versions
+    from solvers.lower_bound import BOUND_METHODS, lower_bound
+    from studies.bound_comparison import BoundComparison
+    from studies.bound_table_text import bound_table_text
     from studies.command_line.live_progress import LiveProgress
 
-    names = list(BOUND_METHODS) if methods is None else bound_methods(methods)
+    everything = [name for name, method in BOUND_METHODS.items() if method.rule in (None, contention)]
+    names = everything if methods is None else bound_methods(methods)
+    check_confirm_time_limit(confirm, confirm_time_limit)
+    check_distinct([file], [csv, latex])
+    check_writable(csv)
+    check_writable(latex)
     with reading(file):
         instance = read_dag_instance(file)
-    bounds, refuted_by = [], []
-    with LiveProgress("bounding") as progress:
-        for name in names:
+    with options({"contention": "--contention"}, "bound"), LiveProgress("bounding") as progress:
+
+        def on_method(name: str, so_far: "BoundTable") -> None:
             progress.doing = name
-            found = lower_bound(
-                instance, objective=objective, methods=[name], time_limit=time_limit, threads=threads, seed=seed
-            )
-            if not found:  # an exact method keeps the bounds it began with, unless it proves that there is no schedule
-                refuted_by.append(name)
-            bounds += found
-            best = best_bound(bounds)
-            progress.lower_bound = None if best is None else best.value
-    best = best_bound(bounds)
+            progress.lower_bound = None if so_far.best is None else so_far.best.value
+
+        table = lower_bound(
+            instance,
+            objective=objective,
+            methods=names,
+            time_limit=time_limit,
+            threads=threads,
+            seed=seed,
+            confirm=confirm,
+            confirm_time_limit=confirm_time_limit,
+            on_method=on_method,
+            contention=contention,
+        )
+    if csv is not None:
+        with writing(csv):
+            csv.write_text(table.to_csv(), encoding="utf-8")
+    if latex is not None:
+        with writing(latex):
+            latex.write_text(BoundComparison([table]).to_latex(), encoding="utf-8")
     if as_json:
-        print_json(
-            {
-                "instance": instance.name,
-                "instance_sha256": instance.sha256,
-                "objective_name": objective,
-                "lower_bound": None if best is None or refuted_by else best.value,
-                "is_infeasible": bool(refuted_by),
-                "infeasible_by": refuted_by,
-                "bounds": [item.to_dict() for item in bounds],
-                "seed": seed,
-                "versions": versions(),
-                "hardware": hardware(),
-            }
-        )
-        return
-    caption = "" if best is None else f"best: {best.value}{', the optimum' if best.is_optimum else ''}"
-    if refuted_by:
-        caption = f"no schedule exists (proved by {', '.join(refuted_by)}): the instance is infeasible"
-    print_text(
-        text_table(
-            ["bound", "method", "proved by", "seconds"],
-            [[str(item.value), item.method, item.proof, f"{item.seconds:.3f}"] for item in bounds],
-            title=f"Lower bounds on the {objective.replace('_', ' ')} of {instance.name}",
-            caption=caption,
-            numbers=["bound", "seconds"],
-            bold=None if best is None or refuted_by else bounds.index(best),
-        )
-    )
+        print_json({**table.to_dict(), "seed": seed})
+    else:
+        print_text(bound_table_text(table))

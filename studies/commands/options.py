@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from studies.command_line.option_types import exact_method, integer, method, number, objective
+from studies.command_line.option_types import contention, exact_method, integer, method, number, objective
 
 MAX_THREADS = 1024
 """That of `solvers.solve`, which is not imported here: help answers at once."""
@@ -57,6 +57,28 @@ BOUND_METHODS = Annotated[
         "--methods",
         metavar="A,B",
         help="Bounds and exact methods; default all bounds without search.",
+    ),
+]
+CONFIRM = Annotated[
+    bool,
+    typer.Option("--confirm", help="Ask a second model to refute that a schedule below the proven bound exists."),
+]
+CONFIRM_TIME_LIMIT = Annotated[
+    float | None,
+    typer.Option(
+        "--confirm-time-limit",
+        parser=number("--confirm-time-limit", low_is_allowed=False),
+        metavar="SECONDS",
+        help="Time for that; default that of --time-limit, 60 without it.",
+    ),
+]
+CONTENTION = Annotated[
+    str,
+    typer.Option(
+        "--contention",
+        parser=contention,
+        metavar="RULE",
+        help="none, or nic: transfers between servers go one after the other on each side of their interfaces.",
     ),
 ]
 OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instance to write.")]

@@ -30,6 +30,9 @@ def solve(
         ),
     ] = None,
     against: opt.AGAINST = None,
+    confirm: opt.CONFIRM = False,
+    confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None,
+    contention: opt.CONTENTION = "none",
     set_: opt.SET = None,
     schedule_out: Annotated[
         Path | None, typer.Option("--schedule-out", metavar="FILE", help="Schedule to write, as JSON.")
@@ -41,16 +44,17 @@ def solve(
 ) -> None:
     """Run one method on one instance (Ctrl-C: best so far)."""
     from instances.dag_json import read_dag_instance, write_dag_schedule
-    from studies.command_line.run_method import method_parameters, run_method
+    from studies.command_line.run_method import check_confirmation, method_parameters, run_method
 
     parameters = method_parameters(method, set_ or [], evaluations=evaluations)
+    check_confirmation(method, confirm, confirm_time_limit)
     check_suffix(gantt, (".svg", ".png"))
     check_distinct([file], [schedule_out, gantt])
     check_writable(schedule_out)
     check_writable(gantt)
     with reading(file):
         instance = read_dag_instance(file)
-    with options({name: f"--set {name}" for name in parameters}, method):
+    with options({"contention": "--contention"} | {name: f"--set {name}" for name in parameters}, method):
         result = run_method(
             instance,
             method,
@@ -61,6 +65,9 @@ def solve(
             seed=seed,
             parameters=parameters,
             against=against,
+            confirm=confirm,
+            confirm_time_limit=confirm_time_limit,
+            contention=contention,
         )
     if result.schedule is None:
         for path in (schedule_out, gantt):

@@ -15,9 +15,11 @@ from studies.commands import options as opt
 def verify(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance, a JSON file.")],
     schedule_file: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="Schedule of it, a JSON file.")],
+    contention: opt.CONTENTION = "none",
     as_json: opt.AS_JSON = False,
 ) -> int:
     """Check a schedule; list every violation (status 1)."""
+    from instances.contention import Contention
     from instances.dag_json import read_dag_instance, read_dag_schedule
     from instances.objective import Objective, objective_value
     from instances.verify_dag_schedule import verify_dag_schedule
@@ -26,13 +28,14 @@ def verify(
         instance = read_dag_instance(instance_file)
     with reading(schedule_file):
         schedule = read_dag_schedule(schedule_file, instance)
-    violations = verify_dag_schedule(instance, schedule)
+    violations = verify_dag_schedule(instance, schedule, Contention(contention))
     values = {} if violations else {str(name): objective_value(instance, schedule, name) for name in Objective}
     if as_json:
         print_json(
             {
                 "instance": instance.name,
                 "instance_sha256": instance.sha256,
+                "contention": contention,
                 "verifies": not violations,
                 "objectives": values or None,
                 "violations": [
@@ -46,5 +49,6 @@ def verify(
         print_text(f"{len(violations)} violation{'s' if len(violations) > 1 else ''}: the schedule does not verify.")
     else:
         objectives = {name.replace("_", " "): str(value) for name, value in values.items()}
-        print_text(aligned({"instance": instance.name, "schedule": "verifies", **objectives}))
+        rule = {} if contention == Contention.NONE else {"contention": contention}
+        print_text(aligned({"instance": instance.name, "schedule": "verifies", **rule, **objectives}))
     return 1 if violations else 0

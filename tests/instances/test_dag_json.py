@@ -317,3 +317,33 @@ def test_schedule_of_no_tasks() -> None:
     empty = DagSchedule(gpu=[], start=[])
     again = dag_schedule_from_json(dag_schedule_to_json(instance, empty), instance)
     assert (again.gpu.tolist(), again.start.tolist()) == ([], [])
+
+
+def test_transfer_starts_make_the_round_trip() -> None:
+    """Tests that starts of transfers are written where there are some, left out where not, and read back exactly."""
+    instance = dag_instance_from_json(tiny())
+    schedule = dag_schedule_from_json(schedule_text(transfer_start=[17]), instance)
+    assert schedule.transfer_start is not None
+    assert schedule.transfer_start.tolist() == [17]
+    text = dag_schedule_to_json(instance, schedule)
+    assert json.loads(text) == json.loads(schedule_text(transfer_start=[17]))
+    assert dag_schedule_to_json(instance, dag_schedule_from_json(text, instance)) == text
+    without = dag_schedule_from_json(schedule_text(), instance)
+    assert without.transfer_start is None
+    assert "transfer_start" not in json.loads(dag_schedule_to_json(instance, without))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1.5], "transfer_start[0]: expected an integer, got 1.5."),
+        ([3, None], "transfer_start[1]: expected an integer, got null."),
+        (None, "transfer_start: expected a list, got null."),
+        ({"0": 4}, 'transfer_start: expected a list, got {"0": 4}.'),
+    ],
+)
+def test_wrong_transfer_starts(given: Any, message: str) -> None:
+    """Tests that starts of transfers are a list of integers."""
+    with pytest.raises(ValueError) as caught:
+        dag_schedule_from_json(schedule_text(transfer_start=given), dag_instance_from_json(tiny()))
+    assert str(caught.value) == message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,25 @@ def test_html_with_instance_shows_objectives_and_chart() -> None:
     assert '>makespan</th><td style="text-align:left">7<' in html
     assert '>weighted completion</th><td style="text-align:left">74<' in html
     assert html.count("<svg") == 1
+
+
+def test_transfer_starts_are_private_and_checked() -> None:
+    """Tests that starts of transfers are copied, read-only integers in a list of their own length, or None."""
+    given = np.array([4, -1, 7], dtype=np.int32)
+    schedule = DagSchedule(gpu=[0, 1], start=[0, 9], transfer_start=given)
+    given[0] = 99
+    assert schedule.transfer_start is not None
+    assert (schedule.transfer_start.tolist(), schedule.transfer_start.dtype) == ([4, -1, 7], np.int64)
+    with pytest.raises(ValueError, match="read-only"):
+        schedule.transfer_start[0] = 1
+    with pytest.raises(TypeError, match=r"transfer_start: expected integers, got 0.5 at \[0\]."):
+        DagSchedule(gpu=[0], start=[0], transfer_start=[0.5])
+    assert DagSchedule(gpu=[0], start=[0]).transfer_start is None
+
+
+def test_transfer_starts_survive_pickling() -> None:
+    """Tests that a copy from another process has the same transfers, and none where there were none."""
+    with_transfers = pickle.loads(pickle.dumps(DagSchedule(gpu=[0, 1], start=[0, 9], transfer_start=[4])))
+    assert with_transfers.transfer_start.tolist() == [4]
+    assert not with_transfers.transfer_start.flags.writeable
+    assert pickle.loads(pickle.dumps(DagSchedule(gpu=[0], start=[0]))).transfer_start is None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
+from tests.check_latex import check_latex
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -20,6 +23,11 @@ def _outputs(notebook: nbformat.NotebookNode) -> str:
             shown.append(output.get("text", ""))
             shown += [text for kind, text in output.get("data", {}).items() if kind.startswith("text/")]
     return "\n".join(shown)
+
+
+def _pictures(notebook: nbformat.NotebookNode) -> int:
+    """Return how many cells show a picture, not only the name of a figure."""
+    return sum("image/png" in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -37,7 +45,31 @@ def test_solve_an_instance() -> None:
     shown = _outputs(notebook)
     assert "search to the end" in shown
     assert "<svg" in shown
+    assert _pictures(notebook) == 1
     assert "gap   0.00 %   optimality gap" in shown
     assert "gap to lower bound" not in shown
     assert "repeatable holds" in shown
     assert shown.rstrip().endswith("True")
+
+
+def test_lower_bounds_for_a_paper() -> None:
+    """Tests that the second notebook gets to a LaTeX table of confirmed optima, and that its numbers hold together."""
+    notebook = nbformat.read(ROOT / "notebooks" / "lower_bounds_for_a_paper.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    latex = re.search(r"^%.*?end\{tabular\}", shown, re.DOTALL | re.MULTILINE)
+    assert latex is not None
+    head, *rows, means = check_latex(latex[0])
+    assert len(rows) == 6
+    assert head[:4] == ["instance", "tasks", "edges", "GPUs"]
+    for row in rows:
+        *weaker, proven = (int(cell) for cell in row[4:10])
+        assert max(weaker) <= proven
+        assert row[10] == rf"{proven}$^{{*\dagger}}$"
+    assert means[9] == "1.000"
+    assert _pictures(notebook) == 1
+    assert shown.count("optimality gap") == 1
+    assert shown.count("gap to lower bound") == 6
+    assert "above the optimum (gap to lower bound)" in shown
+    assert f"my-bound: a bound of {int(rows[2][9]) + 1}\n" in shown
+    assert "same instance: True" in shown

@@ -8,13 +8,13 @@ import pytest
 from heuristics.dag.heft import heft
 from heuristics.dag.random_search import random_search
 from instances import DagInstance, DagSchedule
-from solvers import METHODS
 from solvers.check_method import CHECKS, ConformanceError, check_method
 from solvers.result import UnverifiedScheduleError
+from tests.method_params import method_params
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_params())
 def test_registered_method_conforms(method: str, check: str) -> None:
     """Tests that a registered method passes a check of the kit."""
     CHECKS[check](method)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from ortools.sat.python import cp_model
 
+from formulations.dag.cp_sat.model import CpSatModel
+from formulations.dag.windows import windows
 from heuristics.dag.heft import heft
 from heuristics.stopwatch import Stopwatch
-from instances import DagInstance, DagSchedule, Objective, objective_value
+from instances import Contention, DagInstance, DagSchedule, Objective, objective_value
 from solvers import cp_sat as module
 from solvers import solve
 from solvers.contradiction import ContradictionError
-from solvers.cp_sat import MANY_THREADS, _Answer, _rounded_up, cp_sat
+from solvers.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
 from solvers.exact_run import ExactRun
 from solvers.status import Termination
 
@@ -26,12 +28,12 @@ OPTIMAL_E = DagSchedule(gpu=[0, 1, 0, 1, 0], start=[0, 8, 4, 12, 7])
 
 
 def exact_run(**fields: Any) -> ExactRun:
-    """Return a run with one thread, no start, no bound, no limit and nobody who listens."""
+    """Return a run with two threads, no start, no bound, no limit and nobody who listens."""
     defaults = {
         "start": None,
         "lower_bound": 0,
         "time_limit": None,
-        "threads": 1,
+        "threads": 2,
         "seed": 0,
         "watch": Stopwatch(),
         "report": lambda objective, lower_bound: None,
@@ -54,12 +56,12 @@ class Phases:
         within: Windows,
         schedule: DagSchedule | None,
         run: ExactRun,
-        *,
-        is_last: bool,
+        contention: Contention,
+        phase: _Phase,
     ) -> _Answer:
         """Remember and give the next answer."""
         hinted = None if schedule is None else objective_value(instance, schedule, objective)
-        self.asked.append((is_last, within.at_least, within.at_most, hinted))
+        self.asked.append((phase.share == 1.0, within.at_least, within.at_most, hinted))
         return self._answers.pop(0)
 
 
@@ -79,7 +81,7 @@ def test_second_phase_works_with_what_the_first_found(
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8))
     assert [(is_last, at_most, hinted) for is_last, _, at_most, hinted in phases.asked] == [
         (False, phases.asked[0][2], None),
-        (True, 13, 13),
+        (False, 13, 13),
     ]
     assert phases.asked[0][2] > 13
     assert [at_least for _, at_least, _, _ in phases.asked] == [9, 9]
@@ -96,12 +98,20 @@ def test_first_phase_may_finish(join_example: DagInstance, monkeypatch: pytest.M
     assert [asked[0] for asked in phases.asked] == [False]
 
 
-@pytest.mark.parametrize(("threads", "expected"), [(MANY_THREADS - 1, [False, True]), (MANY_THREADS, [True])])
+@pytest.mark.parametrize(
+    ("threads", "expected"),
+    [
+        (1, [False, False, True]),
+        (2, [False, False, False, True]),
+        (MANY_THREADS - 1, [False, False, False, True]),
+        (MANY_THREADS, [True]),
+    ],
+)
 def test_number_of_phases(
     join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, threads: int, expected: list[bool]
 ) -> None:
-    """Tests that many threads take one phase, and that two unfinished phases end by time."""
-    phases = Phases(answer(None, 9), answer(None, None))
+    """Tests that many threads take one phase, one thread three, few four, and that unfinished phases end by time."""
+    phases = Phases(answer(None, 9), *[answer(None, None)] * 3)
     monkeypatch.setattr(module, "_solve_phase", phases)
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=threads, start=None))
     assert [asked[0] for asked in phases.asked] == expected
@@ -112,7 +122,7 @@ def test_worse_solution_does_not_replace_the_start(join_example: DagInstance, mo
     """Tests that a solver that lost its hint cannot make the result worse."""
     best = DagSchedule(gpu=[1, 0, 0, 0], start=[0, 0, 4, 8])
     worse = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
-    monkeypatch.setattr(module, "_solve_phase", Phases(answer(worse, 9), answer(None, 9)))
+    monkeypatch.setattr(module, "_solve_phase", Phases(answer(worse, 9), *[answer(None, 9)] * 3))
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(start=best))
     assert outcome.schedule is best
 
@@ -143,7 +153,7 @@ def test_unknown_has_no_schedule(join_example: DagInstance, monkeypatch: pytest.
 
     monkeypatch.setattr(module, "solve_in_thread", without_time)
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=9))
-    assert statuses == [cp_model.UNKNOWN] * 2
+    assert statuses == [cp_model.UNKNOWN] * 4
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
 
 
@@ -217,3 +227,18 @@ def test_time_left() -> None:
     assert exact_run().seconds_left() == float("inf")
     assert exact_run(time_limit=1e-12).seconds_left() == 0.0
     assert 0.0 < exact_run(time_limit=1000.0).seconds_left() <= 1000.0
+
+
+@pytest.mark.parametrize("subsolver", PROVING_SUBSOLVERS)
+def test_every_proving_subsolver_exists_and_proves(example_e: DagInstance, subsolver: str) -> None:
+    """Tests that OR-Tools knows each name, alone and with one thread, and that its search comes to an end."""
+    model = CpSatModel(
+        example_e,
+        Objective.MAKESPAN,
+        windows(example_e, Objective.MAKESPAN, lower_bound=0, objective_at_most=None),
+    )
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.subsolvers.append(subsolver)
+    assert solver.solve(model.proto_model) == cp_model.OPTIMAL
+    assert solver.objective_value == 15

@@ -25,9 +25,10 @@ def test_published_example(heft_example: DagInstance) -> None:
 
 @pytest.mark.parametrize("objective", ["makespan", Objective.WEIGHTED_COMPLETION])
 def test_default_contains_the_best_without_search(window_example: DagInstance, objective: str) -> None:
-    """Tests that no registered bound is above the best of the default ones, which are listed in order."""
+    """Tests that no registered bound, but those that take a second, is above the default ones, listed in order."""
     default = lower_bound(window_example, objective=objective)
-    everything = lower_bound(window_example, objective=objective, methods=list(BOUND_METHODS))
+    quick = [name for name in BOUND_METHODS if name != "time-indexed"]
+    everything = lower_bound(window_example, objective=objective, methods=quick)
     assert best_bound(default).value == best_bound(everything).value
     names = [bound.method for bound in default]
     assert names == [name for name in BOUND_METHODS if name in names]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import solvers.highs_worker
-import solvers.milp
+import solvers.run_milp
+import solvers.run_pyomo
 from formulations.dag.milp.disjunctive import DisjunctiveModel
 from formulations.dag.windows import windows
 from instances import DagInstance, DagSchedule, Objective
@@ -38,7 +39,7 @@ def test_optimum_is_confirmed(example_e: DagInstance, worker: bool) -> None:
 
 def test_unconfirmed_optimum_is_no_proof(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without a second opinion nothing that HiGHS proves is claimed."""
-    monkeypatch.setattr(solvers.milp, "asked_of_cp_sat", lambda *_: (None, None))
+    monkeypatch.setattr(solvers.run_pyomo, "asked_of_cp_sat", lambda *_: (None, None))
     result = solve(example_e, "milp-disjunctive", bounds=[], threads=1)
     assert (result.status, result.objective, result.lower_bound) == (Status.FEASIBLE, 15, 0)
 
@@ -49,7 +50,7 @@ def test_wrong_optimum_is_a_contradiction(
     """Tests that a wrong claim of HiGHS is refuted by CP-SAT's better schedule, with a reproducer."""
     monkeypatch.chdir(tmp_path)
     lie = HighsAnswer(solution=None, dual_bound=18.0, is_finished=True, is_infeasible=False, seconds=0.0)
-    monkeypatch.setattr(solvers.milp, "run_highs", lambda *_, **__: lie)
+    monkeypatch.setattr(solvers.run_milp, "run_highs", lambda *_, **__: lie)
     start = DagSchedule(gpu=[0, 0, 0, 1, 0], start=[0, 7, 4, 15, 10])
     monkeypatch.setattr(sys.modules["solvers.solve"], "WARM_START_METHODS", ())  # solvers.solve is the function
     with pytest.raises(ContradictionError, match="HiGHS proves 18, CP-SAT finds 15"):
@@ -63,7 +64,7 @@ def test_wrong_infeasibility_is_a_contradiction(
     """Tests that HiGHS may not call an instance infeasible that has a verified schedule."""
     monkeypatch.chdir(tmp_path)
     lie = HighsAnswer(solution=None, dual_bound=None, is_finished=True, is_infeasible=True, seconds=0.0)
-    monkeypatch.setattr(solvers.milp, "run_highs", lambda *_, **__: lie)
+    monkeypatch.setattr(solvers.run_milp, "run_highs", lambda *_, **__: lie)
     with pytest.raises(ContradictionError, match="no schedule exists"):
         solve(example_e, "milp-disjunctive", bounds=[], threads=1)
 

@@ -162,4 +162,9 @@ def test_bound_as_dictionary() -> None:
         "solver": "highspy 1.12.0",
         "confirmed_by": None,
         "is_optimum": True,
+        "objective_name": None,
+        "threads": None,
+        "seed": None,
+        "hardware": None,
+        "contention": "none",
     }

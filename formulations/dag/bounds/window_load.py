@@ -9,6 +9,7 @@ import numpy as np
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow
 from formulations.dag.bounds.path_bound import path_bound
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails
+from instances.contention import Contention
 from instances.objective import Objective
 
 if TYPE_CHECKING:
@@ -25,18 +26,19 @@ ROWS_PER_ROUND = 6
 """Most violated rows that are added per GPU and round."""
 
 
-def window_load(instance: DagInstance, objective: Objective) -> int:
+def window_load(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
     """Return the bound of the window-load LP, proved by its multipliers; for weighted completion 0 (no such rows here).
 
     If some task of S = {i : H[i,k] >= a, T[i,k] >= b} runs on k, all of S on k run after a, and b ticks remain after
     the last: a + sum over S of p[i,k] x[i,k] + b <= C. With no task of S on k that would still claim C >= a + b, so
     beyond a proven bound LB the surplus is tied to a task e of S:
     LB + (a + b - LB) x[e,k] + sum over S of p[i,k] x[i,k] <= C.
-    Heads and tails are join-aware. Our own derivation; rows are separated in rounds.
+    Heads and tails are join-aware, and know contention where it is given; the rows hold with and without it. Our own
+    derivation; rows are separated in rounds.
     """
     if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
-    around = heads_and_tails(instance)
+    around = heads_and_tails(instance, contention=contention)
     proven = path_bound(instance, objective, around)
     return max(proven, window_load_lp(instance, around, proven)[0]) if around.allowed.any(axis=1).all() else proven
 

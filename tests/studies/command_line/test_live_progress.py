@@ -53,6 +53,16 @@ def test_bound_never_falls() -> None:
     assert progress.lower_bound == 12
 
 
+def test_what_follows_the_search_is_shown() -> None:
+    """Tests that the end of a search shows what goes on, and changes nothing where nothing does."""
+    progress = LiveProgress("cp-sat")
+    progress.on_end(Progress())
+    assert "  cp-sat  " in progress.line()
+    progress.then = "confirmation"
+    progress.on_end(Progress())
+    assert "  confirmation  " in progress.line()
+
+
 def test_terminal_sees_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a terminal is shown the state."""
     assert "heft  incumbent 12  bound 10  gap 20.00 %" in _shown(Terminal(), monkeypatch)

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from ortools.sat.python import cp_model
 
 from formulations.dag.cp_sat.model import CpSatModel
+from formulations.dag.interchangeable import interchangeable, normal_form
 from formulations.dag.windows import windows
 from heuristics.dag.heft import heft
 from heuristics.dag.random_placement import random_placement
 from instances import DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
+from instances.cluster import parse_cluster
+from instances.generators import generate
 from tests.brute_force import optimum
 from tests.strategies import changed, dag_instances
 
@@ -44,7 +47,7 @@ def assert_hint_is_complete(instance: DagInstance, schedule: DagSchedule, object
     assert status == cp_model.OPTIMAL
     assert solver.objective_value == value
     again = model.schedule(solver.value)
-    assert again.gpu.tolist() == schedule.gpu.tolist()
+    assert again.gpu.tolist() == normal_form(instance, interchangeable(instance), schedule).gpu.tolist()
     assert verify_dag_schedule(instance, again) == []
 
 
@@ -70,6 +73,17 @@ def test_any_schedule_is_a_complete_hint(instance: DagInstance, objective: Objec
     for schedule in (heft(instance), random_placement(instance, np.random.default_rng(seed))):
         if schedule is not None:
             assert_hint_is_complete(instance, schedule, objective)
+
+
+@pytest.mark.parametrize("cluster", ["mixed-8", "dgx-a100-pair", "identical-4"])
+@pytest.mark.parametrize("objective", list(Objective))
+@pytest.mark.parametrize("seed", range(3))
+def test_hint_is_complete_where_much_can_be_swapped(cluster: str, objective: Objective, seed: int) -> None:
+    """Tests hints with like GPUs and like servers, which are renamed into the order that the model wants."""
+    instance = generate("fork-join", tasks=14, seed=seed, cluster=parse_cluster(cluster))
+    for schedule in (heft(instance), random_placement(instance, np.random.default_rng(seed))):
+        assert schedule is not None
+        assert_hint_is_complete(instance, schedule, objective)
 
 
 @given(instance=dag_instances(max_tasks=6), objective=OBJECTIVES, uniform=st.booleans())

@@ -1,0 +1,168 @@
+"""What the Pyomo models with placement binaries and start times share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyomo.environ as pyo
+
+from formulations.dag.left_shift import left_shift
+from instances.objective import Objective, completion_times, finish_times
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.windows import Windows
+    from instances.dag_instance import DagInstance
+    from instances.dag_schedule import DagSchedule
+
+
+class CoreModel:
+    """Placement within memory, starts within windows, completion after every finish; the objective.
+
+    With x[i,k] = 1 if task i sits on GPU k, f[i] = s[i] + sum over k of p[i,k] x[i,k], heads H and tails T, and latest
+    finishes D:
+
+        sum over k of x[i,k] = 1,   sum over i of a[i] x[i,k] <= M[k],
+        sum over k of H[i,k] x[i,k] <= s[i] <= sum over k of (D[i,k] - p[i,k]) x[i,k],
+        C >= f[i] + sum over k of T[i,k] x[i,k],   minimise C,
+
+    or CJ[job of i] and its tails in the place of C, minimise sum over j of w[j] CJ[j]. Transfers and non-overlap are
+    what the models differ in: a subclass adds them.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    within
+        Windows that are not empty; the model holds schedules within them only.
+
+    Attributes
+    ----------
+    pyomo_model
+        Variables ``on[i, k]`` (binary), ``start[i]``, ``completion`` (the makespan at 0, or per job); objective
+        ``cost``. All variables have finite bounds.
+    on
+        x[i,k] by task and GPU.
+    gpus
+        GPUs that are left for every task.
+    latest_start
+        D - p, shape (n, m); meaningless where a GPU is not left.
+    tails
+        To the makespan, or to the completion time of the task's own job, shape (n, m).
+    """
+
+    def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
+        self.instance, self.objective, self.within = instance, objective, within
+        self.gpus = [np.flatnonzero(row).tolist() for row in within.around.allowed]
+        self.latest_start = within.latest_finish - instance.durations
+        is_makespan = objective is Objective.MAKESPAN
+        self.tails = within.around.tails if is_makespan else within.around.job_tails
+        self.pyomo_model = pyo.ConcreteModel()
+        self.on = self._add_placement()
+        self._add_starts()
+        self._add_window_rows()
+        self._add_memory()
+        self._add_completion()
+        self._add_tail_rows()
+
+    def chosen(self, task: int, row: NDArray[np.int64]) -> pyo.Expression:
+        """Return the entry of a row of constants, shape (m,), that belongs to the task's GPU."""
+        return sum(int(row[k]) * self.on[task, k] for k in self.gpus[task])
+
+    def finish(self, task: int) -> pyo.Expression:
+        """Return the finish of a task."""
+        return self.pyomo_model.start[task] + self.chosen(task, self.instance.durations[task])
+
+    def ends(self, task: int) -> pyo.Var:
+        """Return the makespan, or the completion time of the task's job."""
+        is_makespan = self.objective is Objective.MAKESPAN
+        return self.pyomo_model.completion[0 if is_makespan else int(self.instance.job_of_task[task])]
+
+    def set_start(self, schedule: DagSchedule) -> bool:
+        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        gpu, start, finish = schedule.gpu, schedule.start, finish_times(self.instance, schedule)
+        tasks, around = np.arange(self.instance.num_tasks), self.within.around
+        if not around.allowed[tasks, gpu].all() or (start < around.heads[tasks, gpu]).any():
+            return False
+        if (finish > self.within.latest_finish[tasks, gpu]).any():
+            return False
+        model = self.pyomo_model
+        for (task, k), variable in self.on.items():
+            variable.set_value(int(gpu[task] == k))
+        for task in tasks.tolist():
+            model.start[task].set_value(int(start[task]))
+        if self.objective is Objective.MAKESPAN:
+            model.completion[0].set_value(int(finish.max(initial=0)))
+        else:
+            for job, ticks in enumerate(completion_times(self.instance, schedule).tolist()):
+                model.completion[job].set_value(ticks)
+        return True
+
+    def schedule(self) -> DagSchedule:
+        """Map the values of the variables back to a schedule."""
+        model = self.pyomo_model
+        gpu = [max(left, key=lambda k: self.on[task, k].value) for task, left in enumerate(self.gpus)]
+        start = [model.start[task].value for task in range(self.instance.num_tasks)]
+        return left_shift(self.instance, np.array(gpu, dtype=np.int64), np.array(start, dtype=np.float64))
+
+    def _add_placement(self) -> Mapping[tuple[int, int], pyo.Var]:
+        """Give every task one GPU."""
+        model, tasks = self.pyomo_model, range(self.instance.num_tasks)
+        model.on = pyo.Var([(task, k) for task in tasks for k in self.gpus[task]], domain=pyo.Binary)
+        model.one_gpu = pyo.Constraint(tasks, rule=lambda m, task: sum(m.on[task, k] for k in self.gpus[task]) == 1)
+        on: Mapping[tuple[int, int], pyo.Var] = model.on
+        return on
+
+    def _add_starts(self) -> None:
+        """Give every task a start within the windows of all its GPUs together."""
+        heads, tasks = self.within.around.heads, range(self.instance.num_tasks)
+        earliest = [min(int(heads[task, k]) for k in self.gpus[task]) for task in tasks]
+        last = [max(int(self.latest_start[task, k]) for k in self.gpus[task]) for task in tasks]
+        self.pyomo_model.start = pyo.Var(tasks, bounds=lambda _, task: (earliest[task], last[task]))
+
+    def _add_window_rows(self) -> None:
+        """Keep every start within the window of the task's own GPU."""
+        model, heads, tasks = self.pyomo_model, self.within.around.heads, range(self.instance.num_tasks)
+        model.head = pyo.Constraint(tasks, rule=lambda m, task: m.start[task] >= self.chosen(task, heads[task]))
+        model.latest = pyo.Constraint(
+            tasks, rule=lambda m, task: m.start[task] <= self.chosen(task, self.latest_start[task])
+        )
+
+    def _add_memory(self) -> None:
+        """Keep the tasks on a GPU within its memory."""
+        model, instance, tasks = self.pyomo_model, self.instance, range(self.instance.num_tasks)
+        limited = [
+            k for k in range(instance.num_gpus) if instance.gpu_memory[k] >= 0 and any(k in left for left in self.gpus)
+        ]
+
+        def fits(m: pyo.ConcreteModel, k: int) -> object:
+            used = sum(int(instance.task_memory[task]) * self.on[task, k] for task in tasks if k in self.gpus[task])
+            return used <= int(instance.gpu_memory[k])
+
+        model.memory = pyo.Constraint(limited, rule=fits)
+
+    def _add_completion(self) -> None:
+        """Add makespan or completion times, and minimise."""
+        model, instance, within = self.pyomo_model, self.instance, self.within
+        if self.objective is Objective.MAKESPAN:
+            model.completion = pyo.Var([0], bounds=(within.at_least, within.at_most))
+            cost = model.completion[0]
+        else:
+            limits = list(zip(within.completion_at_least.tolist(), within.completion_at_most.tolist(), strict=True))
+            model.completion = pyo.Var(range(instance.num_jobs), bounds=lambda _, job: limits[job])
+            cost = sum(weight * model.completion[job] for job, weight in enumerate(instance.weight.tolist()))
+            model.cost_at_least = pyo.Constraint(expr=cost + 0.0 * model.completion[0] >= within.at_least)
+        model.cost = pyo.Objective(expr=cost, sense=pyo.minimize)
+
+    def _add_tail_rows(self) -> None:
+        """Put makespan or completion times after every finish and its tail."""
+        self.pyomo_model.tail = pyo.Constraint(
+            range(self.instance.num_tasks),
+            rule=lambda _, task: self.ends(task) >= self.finish(task) + self.chosen(task, self.tails[task]),
+        )

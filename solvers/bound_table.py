@@ -1,0 +1,226 @@
+"""Lower bounds of one instance, and the forms in which they are shown and cited."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from instances.contention import Contention
+from instances.html import html_grid
+from solvers.bound import Bound, best_bound
+from solvers.latex import booktabs, latex_text
+from solvers.versions import hardware, version_of, versions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+
+    from instances.dag_instance import DagInstance
+    from instances.objective import Objective
+    from solvers.confirmation import Confirmation
+
+BOUND_COLUMNS = tuple(Bound.__dataclass_fields__)
+"""Fields of a bound, in their order: columns of the CSV file and of the data frame after those of the instance."""
+
+
+class BoundTable(list[Bound]):
+    """Bounds in the order in which they were asked for; a list with views.
+
+    Parameters
+    ----------
+    bounds
+        What is proven.
+    instance
+        What they bound.
+    objective
+        What is minimised.
+    contention
+        What transfers share.
+
+    Attributes
+    ----------
+    infeasible_by
+        Exact methods that proved that no schedule exists; then the bounds are true and say nothing.
+    confirmations
+        What second models said, where they were asked.
+    left_out
+        Methods that did not run any more, because of Ctrl-C.
+    """
+
+    def __init__(
+        self,
+        bounds: Iterable[Bound] = (),
+        *,
+        instance: DagInstance,
+        objective: Objective,
+        contention: Contention = Contention.NONE,
+    ) -> None:
+        super().__init__(bounds)
+        self.instance = instance
+        self.contention = contention
+        self.objective_name = str(objective)
+        self.infeasible_by: list[str] = []
+        self.confirmations: list[Confirmation] = []
+        self.left_out: list[str] = []
+
+    @property
+    def best(self) -> Bound | None:
+        """The largest bound; None without one, and where no schedule exists."""
+        return None if self.infeasible_by else best_bound(self)
+
+    @property
+    def title(self) -> str:
+        """What is bounded."""
+        rule = "" if self.contention is Contention.NONE else f" with contention {self.contention}"
+        return f"Lower bounds on the {self.objective_name.replace('_', ' ')} of {self.instance.name}{rule}"
+
+    def caption(self) -> str:
+        """Say which bound is the best, what nothing confirms, and whether there is a schedule at all."""
+        best, lines = self.best, []
+        if self.infeasible_by:
+            lines.append(f"no schedule exists (proved by {', '.join(self.infeasible_by)}): the instance is infeasible")
+        if best is not None:
+            lines.append(f"best: {best.value}{', the optimum' if best.is_optimum else ''}")
+        lines += [str(item) for item in self.confirmations if item.confirmed_by is None]
+        if self.left_out:
+            lines.append(f"interrupted; not run: {', '.join(self.left_out)}")
+        return "\n".join(lines)
+
+    def headings(self) -> list[str]:
+        """Return the headings of `rows`; what confirms a bound is a column where anything was to be confirmed."""
+        asked = bool(self.confirmations) or any(bound.confirmed_by is not None for bound in self)
+        return ["bound", "method", "proved by", *(["confirmed by"] if asked else []), "seconds"]
+
+    def rows(self) -> list[list[str]]:
+        """Return one row of texts per bound, under `headings`."""
+        asked = "confirmed by" in self.headings()
+        return [
+            [
+                str(bound.value),
+                bound.method,
+                bound.proof,
+                *([bound.confirmed_by or "-"] if asked else []),
+                f"{bound.seconds:.3f}",
+            ]
+            for bound in self
+        ]
+
+    def to_dicts(self) -> list[dict[str, object]]:
+        """Return the fields of every bound."""
+        return [bound.to_dict() for bound in self]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        best = self.best
+        return {
+            "instance": self.instance.name,
+            "instance_sha256": self.instance.sha256,
+            "num_tasks": self.instance.num_tasks,
+            "num_edges": self.instance.num_edges,
+            "num_gpus": self.instance.num_gpus,
+            "objective_name": self.objective_name,
+            "contention": str(self.contention),
+            "lower_bound": None if best is None else best.value,
+            "is_optimum": best is not None and best.is_optimum,
+            "is_infeasible": bool(self.infeasible_by),
+            "infeasible_by": list(self.infeasible_by),
+            "bounds": self.to_dicts(),
+            "confirmations": [item.to_dict() for item in self.confirmations],
+            "left_out": list(self.left_out),
+            "versions": versions(),
+            "hardware": hardware(),
+        }
+
+    def to_json(self) -> str:
+        """Return everything as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def records(self) -> list[dict[str, object]]:
+        """Return one flat row per bound: the instance, its size and hash, the version of optgap, all fields."""
+        about = {
+            "instance": self.instance.name,
+            "instance_sha256": self.instance.sha256,
+            "num_tasks": self.instance.num_tasks,
+            "num_edges": self.instance.num_edges,
+            "num_gpus": self.instance.num_gpus,
+            "is_infeasible": bool(self.infeasible_by),
+            "optgap": version_of("optgap"),
+        }
+        return [{**about, **bound.to_dict()} for bound in self]
+
+    def to_csv(self) -> str:
+        """Return `records` as CSV with a heading line; what is unknown is empty."""
+        return csv_text(self.records())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `records` as a data frame."""
+        return record_frame(self.records())
+
+    def to_latex(self) -> str:
+        """Return a table with one row per bound, for the package booktabs; names are escaped.
+
+        `studies.bound_comparison` makes the one with a row per instance.
+        """
+        headings = self.headings()
+        rows = [[latex_text(cell) for cell in row] for row in self.rows()]
+        alignment = "".join("r" if heading in ("bound", "seconds") else "l" for heading in headings)
+        return booktabs(
+            alignment,
+            headings,
+            rows,
+            comments=[f"{self.title}, sha256 {self.instance.sha256}", f"optgap {version_of('optgap')}, {hardware()}"],
+            notes=[latex_text(line) for line in self.caption().splitlines()],
+        )
+
+    def __str__(self) -> str:
+        """Show title, aligned columns and caption."""
+        table = [self.headings(), *self.rows()]
+        widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+        numbers = {0, len(widths) - 1}
+        lines = [
+            "  ".join(
+                cell.rjust(width) if column in numbers else cell.ljust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+        return "\n".join([self.title, *lines, *self.caption().splitlines()])
+
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        return html_grid(
+            self.headings(), self.rows(), title=self.title, caption=self.caption(), numbers=("bound", "seconds")
+        )
+
+
+RECORD_COLUMNS = (
+    "instance",
+    "instance_sha256",
+    "num_tasks",
+    "num_edges",
+    "num_gpus",
+    "is_infeasible",
+    "optgap",
+    *BOUND_COLUMNS,
+)
+"""Columns of `BoundTable.records`."""
+
+
+def csv_text(records: Sequence[dict[str, object]]) -> str:
+    """Return rows with the columns of `RECORD_COLUMNS` as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, RECORD_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def record_frame(records: Sequence[dict[str, object]]) -> pd.DataFrame:
+    """Return rows with the columns of `RECORD_COLUMNS` as a data frame; integers stay integers beside unknown ones."""
+    import pandas as pd
+
+    frame = pd.DataFrame.from_records(list(records), columns=list(RECORD_COLUMNS))
+    return frame.astype({"threads": "Int64", "seed": "Int64"})

@@ -1,0 +1,178 @@
+"""Tests of the time-indexed bound."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formulations.dag.bounds import time_indexed_completion, time_indexed_makespan
+from formulations.dag.bounds.destructive import destructive
+from formulations.dag.bounds.mean_busy_time import mean_busy_time
+from formulations.dag.bounds.time_indexed import time_indexed
+from instances import Contention, DagInstance, Objective
+from instances.generators import generate
+from instances.generators.planted import planted_optimum
+from tests.brute_force import optimum
+from tests.brute_force_contention import optimum_with_nics
+from tests.strategies import dag_instances
+
+MAKESPAN, WEIGHTED = Objective.MAKESPAN, Objective.WEIGHTED_COMPLETION
+
+
+def one_task_per_job(num_tasks: int, num_gpus: int, seed: int) -> DagInstance:
+    """Return unrelated durations of 1 to 30 ticks, weights of 1 to 9, no edges and no releases."""
+    rng = np.random.default_rng(seed)
+    return DagInstance.from_lists(
+        rng.integers(1, 31, size=(num_tasks, num_gpus)).tolist(),
+        job_of_task=list(range(num_tasks)),
+        release=[0] * num_tasks,
+        weight=rng.integers(1, 10, size=num_tasks).tolist(),
+    )
+
+
+def test_published_example(heft_example: DagInstance) -> None:
+    """Tests that the example of the HEFT paper is proved optimal: 73, where the destructive bound stays below."""
+    assert destructive(heft_example, MAKESPAN) < 73
+    assert time_indexed(heft_example, MAKESPAN) == 73
+    assert time_indexed(heft_example, WEIGHTED) == 73  # one job of weight 1
+
+
+def test_window_example(window_example: DagInstance) -> None:
+    """Tests 12, the optimum, with a far GPU whose heads and tails sum to 22."""
+    assert time_indexed(window_example, MAKESPAN) == 12
+
+
+def test_example_with_and_without_memory(example_e: DagInstance, example_e_with_memory: DagInstance) -> None:
+    """Tests that both are proved optimal at 15."""
+    assert [time_indexed(instance, MAKESPAN) for instance in (example_e, example_e_with_memory)] == [15, 15]
+
+
+def test_jobs_by_hand() -> None:
+    """Tests a long job that a heavier one must wait for or delay: min(4 x 2 + 7, 5 + 4 x 6) = 15."""
+    instance = DagInstance.from_lists([[5], [1]], job_of_task=[0, 1], release=[0, 1], weight=[1, 4])
+    assert time_indexed(instance, WEIGHTED) == 15 == optimum(instance, WEIGHTED)
+    assert mean_busy_time(instance, WEIGHTED) == 14
+
+
+def test_degenerate_instances() -> None:
+    """Tests no tasks, durations of 0, and jobs without tasks or weight."""
+    empty = DagInstance.from_lists([], num_gpus=2, release=[3, 4], weight=[2, 1])
+    assert (time_indexed(empty, MAKESPAN), time_indexed(empty, WEIGHTED)) == (0, 10)
+    nothing = DagInstance.from_lists([[0, 0], [0, 0]], [(0, 1, 0)])
+    assert (time_indexed(nothing, MAKESPAN), time_indexed(nothing, WEIGHTED)) == (0, 0)
+    some = DagInstance.from_lists([[2], [7]], job_of_task=[1, 2], release=[3, 4, 0], weight=[2, 1, 0])
+    assert time_indexed(some, WEIGHTED) == 2 * 3 + 6
+    alone = DagInstance.from_lists([[4, 2]], weight=[5], release=[3])
+    assert time_indexed(alone, WEIGHTED) == 5 * 5
+
+
+def test_memory_that_cannot_be_packed_ends() -> None:
+    """Tests that without any schedule the search for refuted makespans ends, whatever it returns."""
+    instance = DagInstance.from_lists([[1, None]] * 3, task_memory=[2, 2, 2], gpu_memory=[3, None])
+    assert optimum(instance, MAKESPAN) is None
+    assert time_indexed(instance, MAKESPAN) >= 3
+    assert time_indexed(instance, WEIGHTED) >= 3
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+@given(instance=dag_instances(max_tasks=7, max_jobs=4))
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_never_above_the_optimum(objective: Objective, instance: DagInstance) -> None:
+    """Tests the bound against brute force on awkward instances."""
+    best = optimum(instance, objective)
+    assert best is None or time_indexed(instance, objective) <= best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", list(Objective))
+@given(instance=dag_instances(max_tasks=8, max_jobs=5))
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_never_above_the_optimum_often(objective: Objective, instance: DagInstance) -> None:
+    """Tests the same on many more."""
+    best = optimum(instance, objective)
+    assert best is None or time_indexed(instance, objective) <= best
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+@given(instance=dag_instances(max_tasks=4, servers=True))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_never_above_the_optimum_under_contention(objective: Objective, instance: DagInstance) -> None:
+    """Tests the bound that knows network interfaces against enumeration under their rule."""
+    best = optimum_with_nics(instance, objective)
+    assert best is None or time_indexed(instance, objective, Contention.NIC) <= best
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+@given(instance=dag_instances(max_tasks=7, max_jobs=4), entries=st.sampled_from([20, 60, 200]))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_wide_buckets_are_never_above_the_optimum(objective: Objective, instance: DagInstance, entries: int) -> None:
+    """Tests programs so small that buckets are wide, on one grid or two, against brute force."""
+    best = optimum(instance, objective)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time_indexed_makespan, "ENTRIES", (entries // 2, entries))
+        patch.setattr(time_indexed_completion, "LP_ENTRIES", entries)
+        patch.setattr(time_indexed_completion, "ASCENT_ENTRIES", 3 * entries)
+        patch.setattr(time_indexed_completion, "ASCENT_ROUNDS", 30)
+        assert best is None or time_indexed(instance, objective) <= best
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_task_per_job_is_nearly_exact(seed: int) -> None:
+    """Tests at least 0.99 of the optimum of eight jobs on two GPUs."""
+    instance = one_task_per_job(8, 2, seed)
+    best = optimum(instance, WEIGHTED)
+    assert best is not None
+    assert 0.99 * best <= time_indexed(instance, WEIGHTED) <= best
+
+
+def test_narrow_buckets_win_back_what_wide_ones_lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests 40 jobs on 4 GPUs: prices from wide buckets alone prove far less than after the steps on narrow ones."""
+    instance = one_task_per_job(40, 4, 1)
+    both = time_indexed(instance, WEIGHTED)
+    monkeypatch.setattr(time_indexed_completion, "ASCENT_ENTRIES", 1_500)
+    monkeypatch.setattr(time_indexed_completion, "LP_ENTRIES", 1_500)
+    assert time_indexed(instance, WEIGHTED) < 0.95 * both
+    assert mean_busy_time(instance, WEIGHTED) < 0.95 * both
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_optimum_is_reached_and_not_passed(seed: int) -> None:
+    """Tests instances of 24 tasks with tight memory and links whose optimum is known from their making."""
+    planted = planted_optimum(tasks=24, num_gpus=3, seed=seed, memory_tightness=1.0)
+    assert time_indexed(planted.instance, MAKESPAN) == planted.optimum
+
+
+@pytest.mark.parametrize(("family", "optimal"), [("erdos-renyi", 517), ("stencil", 657), ("in-tree", 417)])
+def test_more_than_the_destructive_bound(family: str, optimal: int) -> None:
+    """Tests generated instances of 30 tasks on 4 GPUs whose optimum CP-SAT proved: nearer to it than without."""
+    instance = generate(family, tasks=30, seed=1)
+    bound = time_indexed(instance, MAKESPAN)
+    assert destructive(instance, MAKESPAN) + optimal // 50 <= bound <= optimal
+
+
+def test_large_numbers_stay_exact() -> None:
+    """Tests weights and ticks whose products pass 32 bits, just below their optimum, and numbers at the limit."""
+    instance = DagInstance.from_lists(
+        [[87625], [21546], [72043]],
+        [(0, 2, 17)],
+        job_of_task=[1, 0, 2],
+        release=[18474, 19692, 29751],
+        weight=[7, 100000, 100000],
+    )
+    assert 0.99 * 28669106342 <= time_indexed(instance, WEIGHTED) <= 28669106342
+    limit = DagInstance.from_lists([[2**40, 2**40]] * 2, job_of_task=[0, 1], release=[0, 0], weight=[2**18, 2**18])
+    assert time_indexed(limit, WEIGHTED) == 2**59 == optimum(limit, WEIGHTED)
+
+
+def test_instances_beyond_the_programs() -> None:
+    """Tests that where even one bucket has too many entries the other bounds are returned."""
+    instance = DagInstance.from_lists([[3] * 20] * 400, job_of_task=list(range(400)), release=[0] * 400)
+    assert time_indexed(instance, WEIGHTED) == 400 * 3
+
+
+def test_same_bound_again(example_e: DagInstance) -> None:
+    """Tests that nothing is random."""
+    instance = generate("multi-tenant", tasks=12, seed=3, jobs=3)
+    assert time_indexed(instance, WEIGHTED) == time_indexed(instance, WEIGHTED)
