@@ -19,6 +19,7 @@ from instances.content_hash import content_hash
 from instances.dag_document import dag_instance_document
 from instances.objective import Objective
 from solvers.check_instances import check_instances
+from solvers.methods import KINDS_WITH_RUN
 from solvers.solve import kind_of, solve
 from solvers.status import Status, Termination
 
@@ -58,10 +59,10 @@ def check_method(method: MethodLike) -> None:
 
 
 def _run(instance: DagInstance, method: MethodLike, **options: Any) -> Result:
-    """Solve with one thread; searches get the kit's budget, exact methods no bounds that would do their work."""
+    """Solve with one thread; searches get the kit's budget, methods with a run no bounds that would do their work."""
     if kind_of(method) == "search":
         options.setdefault("stop", MaxEvaluations(BUDGET))
-    if kind_of(method) == "exact":
+    if kind_of(method) in KINDS_WITH_RUN:
         options.setdefault("bounds", [])
     return solve(instance, method, threads=1, **options)
 

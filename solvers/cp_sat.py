@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from formulations.dag.bounds.probing import probing
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.windows import Windows, windows
@@ -14,6 +15,7 @@ from instances.contention import Contention
 from instances.objective import Objective, objective_value
 from solvers.contradiction import raise_contradiction
 from solvers.outcome import Outcome
+from solvers.reinsertion_phase import improved_by_reinsertion
 from solvers.status import Termination
 from solvers.versions import version_of
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 MANY_THREADS = 8
 """From here on CP-SAT's own portfolio searches and proves at the same time, and one phase is enough."""
+
+MAX_PAIRS_FOR_PROBING = 1_000
+"""Pairs of tasks and GPUs up to which probing takes about a second."""
 
 LARGE_MODEL = 5_000
 """From this many literals on nothing is probed: probing takes many times what the time limit leaves, heedless of it."""
@@ -92,11 +97,18 @@ def cp_sat(
         If the solver refuses the model.
     """
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
-    for phase in _phases(run.threads):
+    is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
+    for number, phase in enumerate(_phases(run.threads)):
+        probe = number > 0 and is_small and not run.should_stop()
+        if probe and number == 1:
+            bound = max(bound, probing(instance, objective, contention))
+            run.report(None, bound)
         at_most = None if schedule is None else objective_value(instance, schedule, objective)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
-        within = windows(instance, objective, lower_bound=bound, objective_at_most=at_most, contention=contention)
+        within = windows(
+            instance, objective, lower_bound=bound, objective_at_most=at_most, contention=contention, probe=probe
+        )
         if within.is_empty:
             _refuse_infeasible(instance, schedule, bound)
             return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
@@ -123,6 +135,9 @@ def cp_sat(
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
+        if phase.reinsertion and schedule is not None and contention is Contention.NONE:
+            better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
+            schedule = _better(instance, objective, schedule, better)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
@@ -133,12 +148,14 @@ class _Phase:
 
     `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
     a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
+    `reinsertion` is the share of the time that is then left for making the schedule better by reinsertion.
     """
 
     subsolvers: tuple[str, ...] = ()
     neighbourhoods: bool = True
     share: float = 1.0
     effort: float | None = None
+    reinsertion: float = 0.0
 
 
 def _phases(threads: int) -> list[_Phase]:
@@ -148,13 +165,13 @@ def _phases(threads: int) -> list[_Phase]:
     if threads == 1:
         loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
         return [
-            _Phase(share=0.2, effort=1.0),
+            _Phase(share=0.2, effort=1.0, reinsertion=0.1),
             _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0),
             _Phase(subsolvers=loads, neighbourhoods=False),
         ]
     improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
     return [
-        _Phase(subsolvers=improving, share=0.15, effort=1.0),
+        _Phase(subsolvers=improving, share=0.1, effort=0.5, reinsertion=0.1),
         _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0),
         _Phase(subsolvers=improving, share=0.4, effort=5.0),
         _Phase(subsolvers=proving, neighbourhoods=False),
@@ -167,7 +184,7 @@ def _better(
     """Return the better of two schedules; the solver may lose its hint."""
     if old is None or new is None:
         return new if old is None else old
-    return min(new, old, key=lambda schedule: objective_value(instance, schedule, objective))
+    return min(old, new, key=lambda schedule: objective_value(instance, schedule, objective))
 
 
 def _refuse_infeasible(instance: DagInstance, schedule: DagSchedule | None, bound: int) -> None:

@@ -1,4 +1,4 @@
-"""What an exact method is given besides the instance."""
+"""What an exact or improving method is given besides the instance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExactRun:
-    """Limits, start and ears of one run of an exact method.
+    """Limits, start and ears of one run of an exact or improving method.
 
     Parameters
     ----------

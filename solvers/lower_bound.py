@@ -82,6 +82,35 @@ BOUND_METHODS = {
         proof="area LP, multipliers checked in integers",
         distribution="highspy",
     ),
+    "fernandez-bussell": BoundMethod(
+        path="formulations.dag.bounds.fernandez_bussell:fernandez_bussell",
+        proof="work inside the fullest window of time, all GPUs together",
+        is_costly=True,
+        is_default=False,  # energetic is rarely below it
+        only=Objective.MAKESPAN,
+    ),
+    "energetic": BoundMethod(
+        path="formulations.dag.bounds.energetic:energetic",
+        proof="all makespans below are refuted by work inside windows, multipliers checked in integers",
+        is_costly=True,
+        is_default=False,  # probing is never below it
+    ),
+    "probing": BoundMethod(
+        path="formulations.dag.bounds.probing:probing",
+        proof="all makespans below are refuted, as by energetic, under every choice for some task",
+        is_costly=True,
+    ),
+    "srpt": BoundMethod(
+        path="formulations.dag.bounds.srpt:srpt",
+        proof="all GPUs as one, the shortest remaining job first, by rank",
+        only=Objective.WEIGHTED_COMPLETION,
+    ),
+    "eastman-even-isaacs": BoundMethod(
+        path="formulations.dag.bounds.eastman_even_isaacs:eastman_even_isaacs",
+        proof="single tasks by weight over shortest duration",
+        is_default=False,  # mean-busy-time is never below it
+        only=Objective.WEIGHTED_COMPLETION,
+    ),
     "mean-busy-time": BoundMethod(
         path="formulations.dag.bounds.mean_busy_time:mean_busy_time",
         proof="all GPUs as one, interrupted at will",
@@ -99,6 +128,7 @@ BOUND_METHODS = {
         proof="all makespans below are refuted by window loads",
         distribution="highspy",
         is_costly=True,
+        is_default=False,  # energetic is rarely below it, and quicker
         only=Objective.MAKESPAN,
     ),
     "time-indexed": BoundMethod(

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Kind = Literal["exact", "construction", "search"]
+Kind = Literal["exact", "improvement", "construction", "search"]
+
+KINDS_WITH_RUN: tuple[Kind, ...] = ("exact", "improvement")
+"""Kinds whose functions take instance, objective and an `ExactRun`, and return an `Outcome`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +25,8 @@ class Method:
     path
         ``module:function``.
     kind
-        "exact" proves bounds, "construction" builds one schedule, "search" builds many within a budget.
+        "exact" proves bounds, "improvement" makes a given schedule better and proves nothing, "construction" builds one
+        schedule, "search" builds many within a budget.
     summary
         One line.
     source
@@ -85,6 +89,12 @@ METHODS = {
         kind="exact",
         summary="the nonlinear integer program, exactly linearised, with HiGHS, confirmed by CP-SAT",
         source="ours; linearisation textbook",
+    ),
+    "lns": Method(
+        path="solvers.lns.lns:lns",
+        kind="improvement",
+        summary="annealed reinsertion and windows repaired by CP-SAT: best schedules of hundreds to thousands of tasks",
+        source="ours, on OR-Tools",
     ),
     "heft": Method(
         path="heuristics.dag.heft:heft",

@@ -1,4 +1,4 @@
-"""What an exact back end hands back."""
+"""What an exact or improving method hands back."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from solvers.contradiction import raise_contradiction
 from solvers.exact_run import ExactRun
 from solvers.interrupt import Interrupt
 from solvers.lower_bound import best_bound, lower_bound
-from solvers.methods import WARM_START_METHODS, Kind, method_named
+from solvers.methods import KINDS_WITH_RUN, WARM_START_METHODS, Kind, method_named
 from solvers.outcome import Outcome
 from solvers.recorder import Recorder
 from solvers.result import Result
@@ -43,7 +43,7 @@ DEFAULT_EVALUATIONS = 2000
 
 
 START_BOUNDS = ("join-aware-path", "area", "mean-busy-time")
-"""Where exact methods begin: the best bounds that cost next to nothing; all others follow if there is no proof."""
+"""Where exact and improving methods begin: the best bounds that cost next to nothing; the others follow if need be."""
 
 MAX_THREADS = 1024
 """More threads than any back end can use."""
@@ -78,12 +78,12 @@ def solve(
     objective
         What is minimised.
     time_limit
-        Seconds for the method; None lets an exact method run until it has a proof. Constructions, which build one
-        schedule, do not need it.
+        Seconds for the method; None lets an exact method run until it has a proof, and others to the end of their
+        default budgets. Constructions, which build one schedule, do not need it.
     stop
         Budget of a search; by default `DEFAULT_EVALUATIONS` evaluations, or the time limit where one is given.
     threads
-        Of exact methods; by default all cores. Heuristics use one.
+        Of exact and improving methods; by default all cores. Heuristics use one.
     seed
         Of everything random, at least 0.
     callback
@@ -91,7 +91,7 @@ def solve(
     bounds
         Bounds that are known already; by default those without search are computed.
     start
-        A schedule for exact methods to begin with, beside the best list schedule.
+        A schedule for exact and improving methods to begin with, beside the best list schedule.
     confirm
         Whether a second model is asked to refute that a schedule below the proven bound exists (or, of an infeasible
         instance, any schedule), as `solvers.confirm` says. For exact methods.
@@ -127,11 +127,12 @@ def solve(
     _check_arguments(kind, function, name, time_limit, stop, threads, seed, start, parameters)
     check_contention(name, function, contention)
     _check_bounds(bounds or (), contention)
-    cores = (threads or available_cores()) if kind == "exact" else 1
+    takes_run = kind in KINDS_WITH_RUN
+    cores = (threads or available_cores()) if takes_run else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
-        first: tuple[str, ...] | None = START_BOUNDS if kind == "exact" else None
-        if kind == "exact" and contention is Contention.NIC:
+        first: tuple[str, ...] | None = START_BOUNDS if takes_run else None
+        if takes_run and contention is Contention.NIC:
             first = (*START_BOUNDS, "nic-aware-path")
         known = list(bounds or ())
         if bounds is None:
@@ -139,7 +140,7 @@ def solve(
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()
-        if kind == "exact":
+        if takes_run:
             best = best_bound(known)
             run = ExactRun(
                 start=_warm_start(instance, objective, start, contention),
@@ -173,8 +174,8 @@ def solve(
     value = _verified_objective(instance, objective, outcome.schedule, contention)
     recorder.report(value, outcome.lower_bound)
     recorder.on_end(recorder.progress)
-    if kind == "exact" and not outcome.is_infeasible:
-        if bounds is None and value != outcome.lower_bound and not interrupt.heard:
+    if takes_run and not outcome.is_infeasible:
+        if bounds is None and value not in (outcome.lower_bound, run.lower_bound) and not interrupt.heard:
             known = list(lower_bound(instance, objective=objective, contention=contention))
         known = _with_proof(name, objective, contention, outcome, value, run, runtime_seconds, known)
     _check_against_bounds(instance, outcome.schedule, value, known, name, seed, contention)
@@ -199,7 +200,7 @@ def solve(
         is_infeasible=outcome.is_infeasible,
         termination=outcome.termination,
         runtime_seconds=runtime_seconds,
-        backend_seconds=outcome.backend_seconds if kind == "exact" else None,
+        backend_seconds=outcome.backend_seconds if takes_run else None,
         trace=tuple(recorder.trace),
         parameters=parameters,
         seed=int(seed),
@@ -246,8 +247,8 @@ def _check_arguments(
         raise ValueError(f"time_limit: expected a positive number of seconds, got {time_limit}.")
     if threads is not None and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
         raise ValueError(f"threads: expected an integer in 1..{MAX_THREADS}, got {threads!r}.")
-    if start is not None and kind != "exact":
-        raise ValueError(f"start: expected none for {name}, which is no exact method.")
+    if start is not None and kind not in KINDS_WITH_RUN:
+        raise ValueError(f"start: expected none for {name}, which begins with nothing.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
     if stop is not None and kind != "search":
@@ -372,7 +373,7 @@ def _with_proof(
     runtime_seconds: float,
     known: Sequence[Bound],
 ) -> list[Bound]:
-    """Add the bound of an exact method, unless one that is known is as good: then that one is the proof."""
+    """Add the bound of a method, unless it proved none, or one that is known is as good: then that one is the proof."""
     bounds, best = list(known), best_bound(known)
     if outcome.lower_bound is not None and (best is None or outcome.lower_bound > best.value):
         best = Bound(

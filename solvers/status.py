@@ -25,7 +25,7 @@ class Termination(StrEnum):
     """The method had nothing left to do, or a criterion that is no budget was met."""
     TIME_LIMIT = "time_limit"
     EVALUATIONS = "evaluations"
-    """The budget of evaluations was used."""
+    """The budget of evaluations, or of iterations, was used."""
     INTERRUPTED = "interrupted"
     """By Ctrl-C or a callback."""
     FAILED = "failed"

@@ -23,6 +23,7 @@ from instances import (
 )
 from solvers import METHODS, Status, lower_bound, solve
 from solvers.lower_bound import BOUND_METHODS
+from solvers.methods import KINDS_WITH_RUN
 from tests.brute_force import optimum
 from tests.method_params import method_params
 from tests.strategies import changed, dag_instances, reordered
@@ -32,6 +33,13 @@ HEURISTICS = [name for name, method in METHODS.items() if method.kind != "exact"
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 many = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 objectives = st.sampled_from(list(Objective))
+
+
+def budget(method: str, evaluations: int) -> dict[str, object]:
+    """Return a small budget for a heuristic; one thread where it could use more, so that runs can be repeated."""
+    if METHODS[method].kind == "search":
+        return {"stop": MaxEvaluations(evaluations)}
+    return {"threads": 1} if METHODS[method].kind in KINDS_WITH_RUN else {}
 
 
 @pytest.mark.parametrize("bound", BOUND_METHODS)
@@ -73,8 +81,7 @@ def test_exact_method_proves_the_optimum(method: str, data: st.DataObject, objec
 @few
 def test_no_heuristic_beats_the_optimum(method: str, instance: DagInstance, objective: Objective, seed: int) -> None:
     """Tests that a heuristic's schedule verifies and its objective is never below the optimum."""
-    stop = MaxEvaluations(30) if METHODS[method].kind == "search" else None
-    result = solve(instance, method, objective=objective, seed=seed, stop=stop)
+    result = solve(instance, method, objective=objective, seed=seed, **budget(method, 30))
     best = optimum(instance, objective)
     if result.schedule is not None:
         assert verify_dag_schedule(instance, result.schedule) == []
@@ -87,8 +94,7 @@ def test_no_heuristic_beats_the_optimum(method: str, instance: DagInstance, obje
 @few
 def test_every_heuristic_schedules_without_memory_limits(method: str, instance: DagInstance, seed: int) -> None:
     """Tests that without memory limits every heuristic returns a schedule."""
-    stop = MaxEvaluations(5) if METHODS[method].kind == "search" else None
-    assert solve(instance, method, seed=seed, stop=stop).schedule is not None
+    assert solve(instance, method, seed=seed, **budget(method, 5)).schedule is not None
 
 
 @given(data=st.data(), instance=dag_instances(max_tasks=6), objective=objectives)
@@ -127,8 +133,7 @@ def test_names_are_no_matter(instance: DagInstance) -> None:
         gpu_names=tuple(f"y{gpu}" for gpu in range(instance.num_gpus)),
     )
     for method in HEURISTICS:
-        stop = MaxEvaluations(10) if METHODS[method].kind == "search" else None
-        first, second = (solve(one, method, seed=3, stop=stop).schedule for one in (instance, other))
+        first, second = (solve(one, method, seed=3, **budget(method, 10)).schedule for one in (instance, other))
         assert (first is None) == (second is None)
         if first is not None and second is not None:
             assert first.gpu.tolist() == second.gpu.tolist()

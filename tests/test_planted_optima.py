@@ -46,8 +46,8 @@ def test_no_method_goes_below_the_planted_optimum(certificate: str) -> None:
     bounds = lower_bound(planted.instance)
     assert max(bound.value for bound in bounds) <= planted.optimum
     for method in HEURISTICS:
-        stop = MaxEvaluations(3) if METHODS[method].kind == "search" else None
-        result = solve(planted.instance, method, seed=1, stop=stop, bounds=bounds)
+        budget = {"search": {"stop": MaxEvaluations(3)}, "improvement": {"time_limit": 3.0}}
+        result = solve(planted.instance, method, seed=1, bounds=bounds, **budget.get(METHODS[method].kind, {}))
         assert result.objective is not None
         assert result.objective >= planted.optimum
 

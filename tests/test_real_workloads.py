@@ -30,7 +30,8 @@ def _nasnet(name: str) -> DagInstance:
 def _options(method: str) -> dict[str, object]:
     """Return a small budget."""
     kind = METHODS[method].kind
-    return {"stop": MaxEvaluations(50)} if kind == "search" else {"time_limit": 5.0} if kind == "exact" else {}
+    budget = {"search": {"stop": MaxEvaluations(50)}, "exact": {"time_limit": 5.0}, "improvement": {"time_limit": 2.0}}
+    return budget.get(kind, {})
 
 
 @pytest.mark.parametrize("name", ["nasnetamobile", pytest.param("nasnetalarge", marks=pytest.mark.slow)])

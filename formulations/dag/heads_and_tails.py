@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
+from formulations.dag.join import INFINITE as INFINITE
+from formulations.dag.join import earliest_start
 from formulations.dag.nic_join import JoinItems, nic_join
 from instances.adjacency import predecessors, successors
 from instances.contention import Contention
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from instances.dag_instance import DagInstance
-
-INFINITE = 2**60
-"""Head and tail where a task cannot sit on a GPU; sums of a few stay within 64 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -190,7 +189,7 @@ def _heads(
                 size += 1
             space = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
             if join_aware:
-                start = _join(remote[:size], local[:size], work[:size], memory[:size], space)
+                start = earliest_start(size, remote, local, work, memory, space)
             else:
                 start = 0
                 for item in range(size):
@@ -203,36 +202,3 @@ def _heads(
                 start = nic_join(items, start, INFINITE)
             heads[task, k] = min(max(start, side.release[task]), INFINITE)
     return heads
-
-
-@njit(cache=True)
-def _join(
-    remote: NDArray[np.int64],
-    local: NDArray[np.int64],
-    work: NDArray[np.int64],
-    memory: NDArray[np.int64],
-    space: int,
-) -> int:
-    """Return the least start over all splits into local and remote predecessors; `INFINITE` if none is possible."""
-    size = len(remote)
-    if size == 0:
-        return 0
-    by_head = np.argsort(local)
-    best = INFINITE
-    for split in range(-1, size):
-        theta = -1 if split < 0 else remote[split]
-        if theta >= INFINITE:
-            continue
-        arrival, end, used, possible = 0, 0, 0, True
-        for item in by_head:  # increasing heads: the exact one-GPU makespan
-            if remote[item] <= theta:
-                arrival = max(arrival, remote[item])
-                continue
-            used += memory[item]
-            if local[item] >= INFINITE or used > space:
-                possible = False
-                break
-            end = max(end, local[item]) + work[item]
-        if possible:
-            best = min(best, max(arrival, end))
-    return best

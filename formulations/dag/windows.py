@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from instances.dag_instance import DagInstance
+
+
+PROBING_PASSES = 3
+"""How often all tasks are probed at most."""
+
+PROBING_WORK = 1_000_000_000
+"""Elementary steps of probing, some nanoseconds each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,6 +62,7 @@ def windows(
     lower_bound: int,
     objective_at_most: int | None,
     contention: Contention = Contention.NONE,
+    probe: bool = False,
 ) -> Windows:
     """Derive windows from join-aware heads and tails.
 
@@ -77,11 +85,16 @@ def windows(
         Objective of a verified schedule, None where none is known: then some optimal schedule ends by the horizon.
     contention
         What transfers share.
+    probe
+        Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
+        (`Refuter`); nothing is done for weighted completion, or where no schedule is known.
     """
     latest = horizon(instance)
     if objective is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
         around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
+        if probe and objective_at_most is not None:
+            around = _probed(instance, around, makespan)
         completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
         completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
         latest_finish = makespan - around.tails
@@ -110,6 +123,16 @@ def windows(
         at_least=max(lower_bound, path_bound(instance, objective, around)),
         at_most=at_most,
     )
+
+
+def _probed(instance: DagInstance, around: HeadsAndTails, makespan: int) -> HeadsAndTails:
+    """Return heads and tails that probing tightens, without any pair where it refutes the makespan."""
+    from formulations.dag.probing.refuter import Refuter
+
+    state = Refuter(instance, around).refute(makespan, passes=PROBING_PASSES, most_work=PROBING_WORK)
+    if state is None:
+        return replace(around, allowed=np.zeros_like(around.allowed))
+    return replace(around, heads=state.heads, tails=state.tails, allowed=state.allowed)
 
 
 def horizon(instance: DagInstance) -> int:

@@ -10,6 +10,7 @@ from numba import njit
 
 from heuristics.dag.nics import book_transfers, clear_nics, nic_ready_times
 from heuristics.dag.ranks import upward_ranks
+from heuristics.dag.ready_heap import pop, push
 from heuristics.dag.timeline import (
     Placement,
     Timeline,
@@ -45,44 +46,6 @@ CYCLIC = 4
 _NO_KEYS = np.empty(0)
 _NO_BIAS = np.empty((0, 0))
 _NO_PINS = np.empty(0, dtype=np.int64)
-
-
-@njit(cache=True, forceinline=True)
-def _goes_first(priority: NDArray[np.float64], task: int, other: int) -> bool:
-    """Say whether a task comes before another: higher priority, ties by index."""
-    return priority[task] > priority[other] or (priority[task] == priority[other] and task < other)
-
-
-@njit(cache=True, forceinline=True)
-def _push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task: int) -> None:
-    """Add a task to a heap of `size` ready tasks."""
-    child = size
-    while child > 0:
-        parent = (child - 1) // 2
-        if not _goes_first(priority, task, heap[parent]):
-            break
-        heap[child] = heap[parent]
-        child = parent
-    heap[child] = task
-
-
-@njit(cache=True, forceinline=True)
-def _pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> int:
-    """Take the first task from a heap of `size` ready tasks."""
-    first, last = heap[0], heap[size - 1]
-    parent = 0
-    while True:
-        child = 2 * parent + 1
-        if child >= size - 1:
-            break
-        if child + 1 < size - 1 and _goes_first(priority, heap[child + 1], heap[child]):
-            child += 1
-        if not _goes_first(priority, heap[child], last):
-            break
-        heap[parent] = heap[child]
-        parent = child
-    heap[parent] = last
-    return first
 
 
 @njit(cache=True, forceinline=True)
@@ -182,13 +145,13 @@ def build(
     size = 0
     for task in range(n):
         if missing[task] == 0:
-            _push(heap, size, priority, task)
+            push(heap, size, priority, task)
             size += 1
     ready, starts = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     scores, fits = np.empty(m, dtype=np.float64), np.empty(m, dtype=np.bool_)
     previous = -1
     while size > 0:
-        task = _pop(heap, size, priority)
+        task = pop(heap, size, priority)
         size -= 1
         if nics is None:
             ready_times(arrays, timeline, task, ready)
@@ -232,7 +195,7 @@ def build(
             successor = arrays.succ_tasks[entry]
             missing[successor] -= 1
             if missing[successor] == 0:
-                _push(heap, size, priority, successor)
+                push(heap, size, priority, successor)
                 size += 1
     return timeline
 

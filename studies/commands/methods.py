@@ -26,7 +26,8 @@ def methods(as_json: opt.AS_JSON = False) -> None:
             ["method", "kind", "what it does", "source"],
             [[name, method.kind, method.summary, method.source] for name, method in METHODS.items()],
             title="Methods for `optgap solve`",
-            caption="exact: proves a bound; construction: builds one schedule; search: builds many",
+            caption="exact: proves a bound; improvement: makes a schedule better; "
+            "construction: builds one schedule; search: builds many",
         )
     )
     print_text("")

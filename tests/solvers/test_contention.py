@@ -15,7 +15,7 @@ from solvers import METHODS, Bound, Result, Status, lower_bound, solve
 from solvers.bound_table import BoundTable
 from solvers.check_contention import knows_contention
 from solvers.check_instances import check_instances
-from solvers.methods import WARM_START_METHODS
+from solvers.methods import KINDS_WITH_RUN, WARM_START_METHODS
 from solvers.result import UnverifiedScheduleError
 from tests.brute_force import optimum
 from tests.brute_force_contention import optimum_with_nics
@@ -52,7 +52,7 @@ def test_list_of_methods() -> None:
     assert {"cp-sat", "heft", "cpop", "peft", "etf", "min-min", "max-min"} <= set(KNOWING)
     assert {"round-robin", "random", "random-search", "woa"} <= set(KNOWING)
     assert set(WARM_START_METHODS) <= set(KNOWING)
-    assert all(METHODS[name].kind == "exact" for name in IGNORANT)
+    assert all(METHODS[name].kind in KINDS_WITH_RUN for name in IGNORANT)
 
 
 @pytest.mark.parametrize("method", KNOWING)

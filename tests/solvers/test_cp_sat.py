@@ -65,11 +65,19 @@ class Phases:
         return self._answers.pop(0)
 
 
+@pytest.fixture
+def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what happens between the phases, which would solve these small instances by itself."""
+    monkeypatch.setattr(module, "probing", lambda instance, objective, contention: 0)
+    monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
+
+
 def answer(schedule: DagSchedule | None, bound: int | None, *, is_finished: bool = False) -> _Answer:
     """Return an answer that took 1.5 seconds."""
     return _Answer(schedule=schedule, lower_bound=bound, is_infeasible=False, is_finished=is_finished, seconds=1.5)
 
 
+@pytest.mark.usefixtures("phases_only")
 def test_second_phase_works_with_what_the_first_found(
     join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +97,7 @@ def test_second_phase_works_with_what_the_first_found(
     assert outcome.schedule.gpu.tolist() == [1, 0, 0, 0]
 
 
+@pytest.mark.usefixtures("phases_only")
 def test_first_phase_may_finish(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a proof in the first phase ends the run."""
     best = DagSchedule(gpu=[1, 0, 0, 0], start=[0, 0, 4, 8])
@@ -98,6 +107,7 @@ def test_first_phase_may_finish(join_example: DagInstance, monkeypatch: pytest.M
     assert [asked[0] for asked in phases.asked] == [False]
 
 
+@pytest.mark.usefixtures("phases_only")
 @pytest.mark.parametrize(
     ("threads", "expected"),
     [
@@ -118,6 +128,7 @@ def test_number_of_phases(
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
 
 
+@pytest.mark.usefixtures("phases_only")
 def test_worse_solution_does_not_replace_the_start(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a solver that lost its hint cannot make the result worse."""
     best = DagSchedule(gpu=[1, 0, 0, 0], start=[0, 0, 4, 8])
@@ -142,6 +153,7 @@ def test_stop_before_the_search(join_example: DagInstance, monkeypatch: pytest.M
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (start, 4, Termination.INTERRUPTED)
 
 
+@pytest.mark.usefixtures("phases_only")
 def test_unknown_has_no_schedule(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a solver that ends with UNKNOWN gives no schedule whatever it reports, and that the bound is kept."""
     statuses = []
@@ -242,3 +254,15 @@ def test_every_proving_subsolver_exists_and_proves(example_e: DagInstance, subso
     solver.parameters.subsolvers.append(subsolver)
     assert solver.solve(model.proto_model) == cp_model.OPTIMAL
     assert solver.objective_value == 15
+
+
+def test_probing_and_reinsertion_leave_the_second_phase_less_to_do(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that between the phases the bound is probed and the schedule made better: here they meet."""
+    first = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
+    phases = Phases(answer(first, 8))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8))
+    assert len(phases.asked) == 1
+    assert objective_value(join_example, outcome.schedule, Objective.MAKESPAN) == outcome.lower_bound == 10

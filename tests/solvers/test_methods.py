@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from solvers.lower_bound import BOUND_METHODS
-from solvers.methods import METHODS, WARM_START_METHODS, method_named
+from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS, method_named
 from solvers.solve import kind_of
 
 ROOT = Path(__file__).parents[2]
@@ -23,13 +23,13 @@ def test_path_leads_to_a_function_of_its_kind(name: str) -> None:
     function = method.resolve()
     wanted = inspect.signature(function).parameters
     assert next(iter(wanted)) == "instance"
-    assert ("run" in wanted) == (method.kind == "exact")
+    assert ("run" in wanted) == (method.kind in KINDS_WITH_RUN)
     assert ("stop" in wanted) == (method.kind == "search")
     assert function.__doc__
     assert method.summary
     assert method.source
     assert kind_of(name) == method.kind
-    if method.kind != "exact":
+    if method.kind not in KINDS_WITH_RUN:
         assert kind_of(function) == method.kind
 
 

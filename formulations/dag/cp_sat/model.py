@@ -27,6 +27,7 @@ from instances.objective import Objective, completion_times, objective_value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
     from formulations.dag.windows import Windows
@@ -56,6 +57,10 @@ class CpSatModel:
         windows follow from the instance and nothing else.
     contention
         What transfers share.
+    completion_tails
+        For weighted completion of a part of a schedule: ticks from the finish of task i on GPU k to the completion of
+        job j, shape (n, m, jobs), negative where j does not wait for it. None: each job waits for its own tasks only,
+        as the windows say.
 
     Raises
     ------
@@ -76,6 +81,7 @@ class CpSatModel:
         should_give_up: Callable[[], bool] = lambda: False,
         symmetry: bool = True,
         contention: Contention = Contention.NONE,
+        completion_tails: NDArray[np.int64] | None = None,
     ) -> None:
         from ortools.sat.python import cp_model
 
@@ -83,7 +89,7 @@ class CpSatModel:
         self._instance, self._objective = instance, objective
         model = self.proto_model
         self._variables = add_variables(model, instance, within)
-        self._last = add_objective(model, instance, objective, self._variables, within)
+        self._last = add_objective(model, instance, objective, self._variables, within, completion_tails)
         add_transfers(model, instance, self._variables, should_give_up)
         self._nics = None
         if contention is Contention.NIC:

@@ -1,0 +1,126 @@
+"""Rows of work in windows of time, and of memory, on every GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from formulations.dag.probing.assignment_simplex import Tableau, new_tableau
+from formulations.dag.probing.kernel import inner
+from formulations.dag.probing.network import MEMORY_UNIT
+from formulations.dag.probing.overfull_windows import least_work
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from formulations.dag.probing.network import Network
+    from formulations.dag.probing.tighten import State
+
+MAX_ROWS = 16
+"""Rows per GPU; a new one takes the place of the cheapest."""
+
+_MEMORY = -1
+"""In place of a window's opening: the row is the GPU's memory."""
+
+
+class Loads(NamedTuple):
+    """Rows sum_i ticks[k,i,r] x[i,k] <= room[k,r] of every GPU k, and what the last linear program said."""
+
+    num_rows: NDArray[np.int64]  # (m,)
+    opens: NDArray[np.int64]  # (m, rows), ticks after 0
+    closes: NDArray[np.int64]  # (m, rows), ticks before the deadline
+    ticks: NDArray[np.int64]  # (m, n, rows)
+    room: NDArray[np.int64]  # (m, rows)
+    share: NDArray[np.float64]  # (m, n, rows), ticks / room
+    is_stale: NDArray[np.bool_]  # (m, rows), whether a row is to be computed
+    price: NDArray[np.float64]  # (m, rows)
+    placement: NDArray[np.float64]  # (n, m), fractional
+    key: NDArray[np.int64]  # (n,)
+    tableau: Tableau
+
+
+def new_loads(net: Network) -> Loads:
+    """Return one row per GPU for all of its time, and one for its memory where that may matter."""
+    n, m = net.durations.shape
+    loads = Loads(
+        num_rows=np.ones(m, dtype=np.int64),
+        opens=np.zeros((m, MAX_ROWS), dtype=np.int64),
+        closes=np.zeros((m, MAX_ROWS), dtype=np.int64),
+        ticks=np.zeros((m, n, MAX_ROWS), dtype=np.int64),
+        room=np.zeros((m, MAX_ROWS), dtype=np.int64),
+        share=np.zeros((m, n, MAX_ROWS)),
+        is_stale=np.ones((m, MAX_ROWS), dtype=np.bool_),
+        price=np.zeros((m, MAX_ROWS)),
+        placement=np.zeros((n, m)),
+        key=np.zeros(n, dtype=np.int64),
+        tableau=new_tableau(m * MAX_ROWS),
+    )
+    for k in np.flatnonzero(net.memory_share.sum(axis=0) > MEMORY_UNIT):
+        loads.opens[k, 1], loads.num_rows[k] = _MEMORY, 2
+    return loads
+
+
+@inner
+def copy_rows(target: Loads, source: Loads) -> None:
+    """Take over the windows, the prices and the placement of other loads."""
+    n, m = source.placement.shape
+    for k in range(m):
+        target.num_rows[k] = source.num_rows[k]
+        for r in range(source.num_rows[k]):
+            target.opens[k, r] = source.opens[k, r]
+            target.closes[k, r] = source.closes[k, r]
+            target.price[k, r] = source.price[k, r]
+        for task in range(n):
+            target.placement[task, k] = source.placement[task, k]
+
+
+@inner
+def drop_idle_rows(loads: Loads) -> None:
+    """Forget windows that have no price, except the first of every GPU."""
+    for k in range(len(loads.num_rows)):
+        kept = 0
+        for r in range(loads.num_rows[k]):
+            if r == 0 or loads.opens[k, r] == _MEMORY or loads.price[k, r] > 0.0:
+                loads.opens[k, kept], loads.closes[k, kept] = loads.opens[k, r], loads.closes[k, r]
+                loads.price[k, kept] = loads.price[k, r]
+                kept += 1
+        loads.num_rows[k] = kept
+
+
+@inner
+def fill_row(net: Network, state: State, deadline: int, loads: Loads, k: int, r: int) -> None:
+    """Compute the coefficients of a row."""
+    n = len(net.memory)
+    loads.is_stale[k, r] = False
+    if loads.opens[k, r] == _MEMORY:
+        loads.room[k, r] = MEMORY_UNIT
+        for task in range(n):
+            loads.ticks[k, task, r] = net.memory_share[task, k] if state.allowed[task, k] else 0
+            loads.share[k, task, r] = loads.ticks[k, task, r] / MEMORY_UNIT
+        return
+    opens, ends = loads.opens[k, r], deadline - loads.closes[k, r]
+    room = max(ends - opens, 0)
+    loads.room[k, r] = room
+    for task in range(n):
+        ticks = 0
+        if room > 0 and state.allowed[task, k]:
+            latest = deadline - state.tails[task, k]
+            ticks = least_work(state.heads[task, k], latest, net.durations[task, k], opens, ends)
+        loads.ticks[k, task, r] = ticks
+        loads.share[k, task, r] = ticks / room if room > 0 else 0.0
+
+
+@inner
+def place_for(loads: Loads, k: int, opens: int, closes: int) -> int:
+    """Return a row for a window: a new one, or that of the least price; -1 if the window has a row."""
+    cheapest = -1
+    for r in range(loads.num_rows[k]):
+        if loads.opens[k, r] == opens and loads.closes[k, r] == closes:
+            return -1
+        if loads.opens[k, r] != _MEMORY and (cheapest < 0 or loads.price[k, r] < loads.price[k, cheapest]):
+            cheapest = r
+    if loads.num_rows[k] == MAX_ROWS:
+        return cheapest
+    loads.num_rows[k] += 1
+    return loads.num_rows[k] - 1

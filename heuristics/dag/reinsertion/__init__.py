@@ -1,0 +1,1 @@
+"""Local search that takes tasks out of a schedule and puts each back where the longest way through it is shortest."""

@@ -1,0 +1,241 @@
+"""Which tasks are taken out together: ways to grow a set around a critical task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numba import njit
+
+from heuristics.dag.reinsertion.plan import NOTHING
+from heuristics.dag.reinsertion.split_mix import below, uniform
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heuristics.dag.reinsertion.graph import Graph
+    from heuristics.dag.reinsertion.plan import Plan
+
+WALK, HEAVY_WALK, CLUSTER, PATH, STRINGS = 0, 1, 2, 3, 4
+"""Neighbours by edges, GPUs and time; the same, edges with much data rather; along the edges with the most data; along
+a critical path; consecutive tasks on a few GPUs around one time."""
+
+NUM_NEIGHBOURHOODS = 5
+
+
+@njit(cache=True)
+def grow_set(
+    graph: Graph,
+    plan: Plan,
+    neighbourhood: int,
+    wished: int,
+    members: NDArray[np.int64],
+    mark: NDArray[Any],
+    state: NDArray[np.uint64],
+) -> int:
+    """Grow a set of tasks around ``members[0]`` and return its size.
+
+    Parameters
+    ----------
+    graph, plan
+        No task is taken out.
+    neighbourhood
+        One of those above.
+    wished
+        Largest size; less where the neighbourhood ends.
+    members
+        The set, written, shape (at least `wished`,).
+    mark
+        With a scratch field `flag`, all 0, shape (n,).
+    state
+        Of the random numbers.
+    """
+    mark[members[0]].flag = 1
+    if neighbourhood == CLUSTER:
+        size = _grow_cluster(graph.task, graph.pred, graph.succ, wished, members, mark, state)
+    elif neighbourhood == PATH:
+        size = _grow_path(graph, plan, wished, members, mark, state)
+    elif neighbourhood == STRINGS:
+        size = _grow_strings(plan.task, plan.sequence, plan.gpu, wished, members, mark, state)
+    else:
+        size = _grow_walk(graph, plan, wished, members, mark, state, neighbourhood == HEAVY_WALK)
+    for index in range(size):
+        mark[members[index]].flag = 0
+    return size
+
+
+@njit(cache=True)
+def _first_unfinished(tasks: NDArray[Any], sequence: NDArray[np.int64], count: int, k: int, time: int) -> int:
+    """Return the place of the first task of a GPU that finishes after a time; their number if there is none."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        task = sequence[k, middle]
+        if tasks[task].head + tasks[task].duration > time:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True)
+def _grow_walk(
+    graph: Graph,
+    plan: Plan,
+    wished: int,
+    members: NDArray[np.int64],
+    mark: NDArray[Any],
+    state: NDArray[np.uint64],
+    prefers_data: bool,
+) -> int:
+    """Add random neighbours: 7 of 10 by edges, 2 by the order on GPUs, 1 at the same time on a random GPU."""
+    data, preds, succs = graph.task, graph.pred, graph.succ
+    tasks, sequence, gpus = plan.task, plan.sequence, plan.gpu
+    size = 1
+    for _ in range(6 * wished):
+        if size == wished:
+            break
+        task = members[below(state, size)]
+        draw, found = uniform(state), NOTHING
+        if draw < 0.35:
+            found = _draw_neighbour(preds, data[task].pred, data[task].pred_end, prefers_data, state)
+        elif draw < 0.7:
+            found = _draw_neighbour(succs, data[task].succ, data[task].succ_end, prefers_data, state)
+        elif draw < 0.9:
+            found = tasks[task].following if draw < 0.8 else tasks[task].previous
+        else:
+            k = below(state, len(gpus))
+            place = _first_unfinished(tasks, sequence, gpus[k].count, k, tasks[task].head)
+            if place < gpus[k].count:
+                found = sequence[k, place]
+        if found != NOTHING and mark[found].flag == 0:
+            mark[found].flag = 1
+            members[size] = found
+            size += 1
+    return size
+
+
+@njit(cache=True)
+def _draw_neighbour(
+    neighbours: NDArray[Any], first: int, end: int, prefers_data: bool, state: NDArray[np.uint64]
+) -> int:
+    """Draw a predecessor or successor; with a preference, of three draws the one with the most data."""
+    if end == first:
+        return NOTHING
+    entry = first + below(state, end - first)
+    if prefers_data:
+        for _ in range(2):
+            other = first + below(state, end - first)
+            if neighbours[other].data > neighbours[entry].data:
+                entry = other
+    return neighbours[entry].task
+
+
+@njit(cache=True)
+def _grow_cluster(
+    data: NDArray[Any],
+    preds: NDArray[Any],
+    succs: NDArray[Any],
+    wished: int,
+    members: NDArray[np.int64],
+    mark: NDArray[Any],
+    state: NDArray[np.uint64],
+) -> int:
+    """Add what the edge with the most data out of the set leads to, the data of each edge times 0.2 to 1.2."""
+    size = 1
+    while size < wished:
+        found, most = NOTHING, 0.0
+        for index in range(size):
+            task = members[index]
+            for entry in range(data[task].pred, data[task].pred_end):
+                if mark[preds[entry].task].flag == 0:
+                    amount = preds[entry].data * (0.2 + uniform(state))
+                    if amount > most:
+                        found, most = preds[entry].task, amount
+            for entry in range(data[task].succ, data[task].succ_end):
+                if mark[succs[entry].task].flag == 0:
+                    amount = succs[entry].data * (0.2 + uniform(state))
+                    if amount > most:
+                        found, most = succs[entry].task, amount
+        if found == NOTHING:
+            break
+        mark[found].flag = 1
+        members[size] = found
+        size += 1
+    return size
+
+
+@njit(cache=True)
+def _grow_path(
+    graph: Graph,
+    plan: Plan,
+    wished: int,
+    members: NDArray[np.int64],
+    mark: NDArray[Any],
+    state: NDArray[np.uint64],
+) -> int:
+    """Follow arcs without slack backwards, then forwards."""
+    data, preds, succs, tasks = graph.task, graph.pred, graph.succ, plan.task
+    pred_delay, succ_delay = plan.pred_delay, plan.succ_delay
+    size, backwards, task = 1, 1 + below(state, wished), members[0]
+    while size < backwards:
+        found, ties, other = NOTHING, 0, tasks[task].previous
+        if other != NOTHING and tasks[other].head + tasks[other].duration == tasks[task].head:
+            found, ties = other, 1
+        for entry in range(data[task].pred, data[task].pred_end):
+            other = preds[entry].task
+            if tasks[other].head + tasks[other].duration + pred_delay[entry] == tasks[task].head:
+                ties += 1
+                if below(state, ties) == 0:
+                    found = other
+        if found == NOTHING or mark[found].flag == 1:
+            break
+        mark[found].flag = 1
+        members[size] = task = found
+        size += 1
+    task = members[0]
+    while size < wished:
+        found, ties, other = NOTHING, 0, tasks[task].following
+        if other != NOTHING and tasks[other].tail + tasks[other].duration == tasks[task].tail:
+            found, ties = other, 1
+        for entry in range(data[task].succ, data[task].succ_end):
+            other = succs[entry].task
+            if tasks[other].tail + tasks[other].duration + succ_delay[entry] == tasks[task].tail:
+                ties += 1
+                if below(state, ties) == 0:
+                    found = other
+        if found == NOTHING or mark[found].flag == 1:
+            break
+        mark[found].flag = 1
+        members[size] = task = found
+        size += 1
+    return size
+
+
+@njit(cache=True)
+def _grow_strings(
+    tasks: NDArray[Any],
+    sequence: NDArray[np.int64],
+    gpus: NDArray[Any],
+    wished: int,
+    members: NDArray[np.int64],
+    mark: NDArray[Any],
+    state: NDArray[np.uint64],
+) -> int:
+    """Add consecutive tasks of the same GPU and up to two random ones, around the start of the first task."""
+    size, m = 1, len(gpus)
+    num_strings = min(1 + below(state, 3), m)
+    length = max(1, wished // num_strings)
+    k, time = tasks[members[0]].gpu, tasks[members[0]].head
+    for _ in range(num_strings):
+        count = gpus[k].count
+        place = _first_unfinished(tasks, sequence, count, k, time)
+        first = max(0, min(place - below(state, length), count - length))
+        for place in range(first, min(first + length, count)):
+            task = sequence[k, place]
+            if mark[task].flag == 0 and size < wished:
+                mark[task].flag = 1
+                members[size] = task
+                size += 1
+        k = below(state, m)
+    return size

@@ -1,0 +1,1 @@
+"""Large neighbourhood search: good starts, annealed reinsertion, and windows that CP-SAT repairs."""
