@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.heads_and_tails import INFINITE, HeadsAndTails
 from formulations.dag.left_shift import left_shift
-from formulations.dag.windows import Windows
-from instances.adjacency import predecessors, successors
+from formulations.dag.ways_around import carry_inside, fixed_completion, outer_heads, outer_tails, way_graph
+from formulations.dag.windows import Windows, horizon
 from instances.dag_instance import NO_LIMIT, DagInstance
 from instances.dag_schedule import DagSchedule
-from instances.objective import Objective, completion_times, objective_value
+from instances.objective import Objective, objective_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +88,8 @@ def subproblem(
     task's head on GPU k is the largest of its release, the arrivals of fixed predecessors at k, and the time at which
     the fixed tasks before free k; its tail is the longest way from its finish on k through fixed tasks after, by edges
     with their transfers and by the order on the GPUs, the first of them on k included. Heads and tails are then carried
-    along the edges between free tasks, and pairs are left out that exceed `at_most`.
+    along the edges between free tasks, and pairs are left out that exceed `at_most`. For weighted completion no job may
+    take longer than twice the makespan plus the horizon of the free tasks: no restriction where all tasks are free.
 
     Parameters
     ----------
@@ -120,52 +119,41 @@ def subproblem(
     order = order_of(instance, schedule)
     tasks = order[first:last]
     allowed = instance.allowed[tasks]
-    before_, after_ = predecessors(instance), successors(instance)
-    graph = _Graph(
-        durations=instance.durations,
-        release=instance.release[instance.job_of_task],
-        pred_offsets=before_.offsets,
-        pred_tasks=before_.tasks,
-        pred_bytes=instance.edge_bytes[before_.edges],
-        succ_offsets=after_.offsets,
-        succ_tasks=after_.tasks,
-        succ_bytes=instance.edge_bytes[after_.edges],
-        latency=np.array(instance.latency),
-        bytes_per_tick=np.array(instance.bytes_per_tick),
-    )
+    graph = way_graph(instance)
     position = np.empty(instance.num_tasks, dtype=np.int64)
     position[order] = np.arange(instance.num_tasks)
+    sub = _cut_instance(instance, schedule, tasks, position - first)
     gpu, start = np.array(schedule.gpu), np.array(schedule.start)
     is_makespan = objective is Objective.MAKESPAN
     sink = np.zeros(instance.num_tasks, dtype=np.int64) if is_makespan else np.array(instance.job_of_task)
     num_sinks = 1 if is_makespan else instance.num_jobs
-    heads = _outer_heads(graph, order, position, gpu, start, first, last)
-    outer_tails = _outer_tails(graph, order, position, gpu, first, last, sink, num_sinks)
-    fixed = _fixed_completion(graph, order, position, gpu, start, first, last, sink, num_sinks)
+    heads = outer_heads(graph, order, position, gpu, start, first, last)
+    ways = outer_tails(graph, order, position, gpu, first, last, sink, num_sinks)
+    fixed = fixed_completion(graph, order, position, gpu, start, first, last, sink, num_sinks)
     if is_makespan:
         limits = np.array([at_most])
     else:
         fixed = np.maximum(fixed, instance.release)
-        limits = _completion_limits(instance, schedule, fixed, at_most)
+        latest = 2 * objective_value(instance, schedule, Objective.MAKESPAN) + horizon(sub)
+        limits = _completion_limits(instance, fixed, at_most, latest)
     outer = heads.copy()
-    tails = _inner(graph, order, position, allowed, heads, outer_tails, limits, sink, first)
+    tails = carry_inside(graph, order, position, allowed, heads, ways, limits, sink, first)
     if most_gpus is not None:
         way = np.where(allowed, heads + instance.durations[tasks] + tails.max(axis=2), INFINITE)
         way[np.arange(len(tasks)), schedule.gpu[tasks]] = -1
         allowed &= np.argsort(np.argsort(way, axis=1, kind="stable"), axis=1, kind="stable") <= most_gpus
         heads = outer
-        tails = _inner(graph, order, position, allowed, heads, outer_tails, limits, sink, first)
-    sub = _cut_instance(instance, schedule, tasks, position - first)
+        tails = carry_inside(graph, order, position, allowed, heads, ways, limits, sink, first)
     around = HeadsAndTails(
         heads=np.where(allowed, heads, INFINITE),
         tails=np.where(allowed, tails.max(axis=2).clip(0), INFINITE),
         job_tails=np.where(allowed, np.take_along_axis(tails, sink[tasks][:, None, None], axis=2)[..., 0], INFINITE),
         allowed=allowed,
     )
-    latest = np.where(tails >= 0, limits - tails, np.iinfo(np.int64).max).min(axis=2)
+    possible = allowed.any(axis=1)  # where it is nowhere there is no schedule, as the windows say
     finish = np.where(allowed, heads + sub.durations, 0)[..., None]
     reached = np.where(allowed[..., None], np.where(tails >= 0, finish + tails, 0), INFINITE).min(axis=1)
-    least = np.maximum(fixed, reached.max(axis=0, initial=0))
+    least = np.maximum(fixed, reached[possible].max(axis=0, initial=0))
     if is_makespan:
         at_least = max(lower_bound, int(least[0]))
         bounds = np.zeros(1, dtype=np.int64), np.full(1, np.iinfo(np.int64).max)
@@ -174,7 +162,7 @@ def subproblem(
         bounds = least, limits
     within = Windows(
         around=around,
-        latest_finish=latest,
+        latest_finish=np.where(tails >= 0, limits - tails, np.iinfo(np.int64).max).min(axis=2),
         completion_at_least=bounds[0],
         completion_at_most=bounds[1],
         at_least=at_least,
@@ -191,16 +179,13 @@ def subproblem(
     )
 
 
-def _completion_limits(
-    instance: DagInstance, schedule: DagSchedule, fixed: NDArray[np.int64], at_most: int
-) -> NDArray[np.int64]:
-    """Return when every job must be complete, shape (jobs,); jobs of weight 0 may take twice the makespan."""
-    makespan = objective_value(instance, schedule, Objective.MAKESPAN)
-    latest = np.maximum(completion_times(instance, schedule), 2 * makespan)
+def _completion_limits(instance: DagInstance, fixed: NDArray[np.int64], at_most: int, latest: int) -> NDArray[np.int64]:
+    """Return when every job must be complete, shape (jobs,), given when it is complete at the earliest."""
+    limits = np.full(instance.num_jobs, latest)
     for job in np.flatnonzero(instance.weight > 0):
         others = int(instance.weight @ fixed) - int(instance.weight[job] * fixed[job])
-        latest[job] = min(int(latest[job]), (at_most - others) // int(instance.weight[job]))
-    return latest
+        limits[job] = min(latest, (at_most - others) // int(instance.weight[job]))
+    return limits
 
 
 def _cut_instance(
@@ -232,215 +217,3 @@ def _cut_instance(
         gpu_servers=instance.gpu_servers,
         job_names=instance.job_names,
     )
-
-
-class _Graph(NamedTuple):
-    """What the kernels need of the whole instance."""
-
-    durations: NDArray[np.int64]  # (n, m)
-    release: NDArray[np.int64]  # (n,)
-    pred_offsets: NDArray[np.int64]  # (n + 1,)
-    pred_tasks: NDArray[np.int64]  # (edges,)
-    pred_bytes: NDArray[np.int64]  # (edges,)
-    succ_offsets: NDArray[np.int64]  # (n + 1,)
-    succ_tasks: NDArray[np.int64]  # (edges,)
-    succ_bytes: NDArray[np.int64]  # (edges,)
-    latency: NDArray[np.int64]  # (m, m)
-    bytes_per_tick: NDArray[np.float64]  # (m, m)
-
-
-@njit(cache=True)
-def _delay(graph: _Graph, data: int, k: int, l: int) -> int:
-    """Return the transfer delay of some data from GPU k to GPU l."""
-    if k == l or data == 0:
-        return 0
-    return int(graph.latency[k, l] + math.ceil(data / graph.bytes_per_tick[k, l]))
-
-
-@njit(cache=True)
-def _outer_heads(
-    graph: _Graph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    gpu: NDArray[np.int64],
-    start: NDArray[np.int64],
-    first: int,
-    last: int,
-) -> NDArray[np.int64]:
-    """Return when release, fixed predecessors and fixed tasks before let each free task start, shape (q, m)."""
-    m = graph.durations.shape[1]
-    heads = np.zeros((last - first, m), dtype=np.int64)
-    free_at = np.zeros(m, dtype=np.int64)
-    for place in range(first):
-        task = order[place]
-        duration = graph.durations[task, gpu[task]]
-        if duration > 0:
-            free_at[gpu[task]] = max(free_at[gpu[task]], start[task] + duration)
-    for place in range(first, last):
-        task = order[place]
-        for k in range(m):
-            head = graph.release[task]
-            if graph.durations[task, k] > 0:
-                head = max(head, free_at[k])
-            for entry in range(graph.pred_offsets[task], graph.pred_offsets[task + 1]):
-                other = graph.pred_tasks[entry]
-                if position[other] < first:
-                    finish = start[other] + graph.durations[other, gpu[other]]
-                    head = max(head, finish + _delay(graph, graph.pred_bytes[entry], gpu[other], k))
-            heads[place - first, k] = head
-    return heads
-
-
-@njit(cache=True)
-def _outer_tails(
-    graph: _Graph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    gpu: NDArray[np.int64],
-    first: int,
-    last: int,
-    sink: NDArray[np.int64],
-    num_sinks: int,
-) -> NDArray[np.int64]:
-    """Return the longest way from each free task's finish through fixed tasks to every sink, shape (q, m, sinks).
-
-    Negative where the sink does not wait for the task. A task's own sink waits for it directly.
-    """
-    n, m = graph.durations.shape
-    level = np.full((n, num_sinks), -INFINITE, dtype=np.int64)  # from the start of a fixed task after
-    on_gpu = np.full((m, num_sinks), -INFINITE, dtype=np.int64)  # from the start of the first one of each GPU
-    for place in range(n - 1, last - 1, -1):
-        task = order[place]
-        k = gpu[task]
-        duration = graph.durations[task, k]
-        for c in range(num_sinks):
-            tail = on_gpu[k, c] if duration > 0 else -INFINITE
-            if sink[task] == c:
-                tail = max(tail, np.int64(0))
-            for entry in range(graph.succ_offsets[task], graph.succ_offsets[task + 1]):
-                other = graph.succ_tasks[entry]
-                tail = max(tail, level[other, c] + _delay(graph, graph.succ_bytes[entry], k, gpu[other]))
-            level[task, c] = tail + duration if tail >= 0 else -INFINITE
-            if duration > 0:
-                on_gpu[k, c] = level[task, c]
-    tails = np.full((last - first, m, num_sinks), -INFINITE, dtype=np.int64)
-    for place in range(first, last):
-        task = order[place]
-        for k in range(m):
-            for c in range(num_sinks):
-                tail = on_gpu[k, c] if graph.durations[task, k] > 0 else -INFINITE
-                if sink[task] == c:
-                    tail = max(tail, np.int64(0))
-                for entry in range(graph.succ_offsets[task], graph.succ_offsets[task + 1]):
-                    other = graph.succ_tasks[entry]
-                    if position[other] >= last:
-                        tail = max(tail, level[other, c] + _delay(graph, graph.succ_bytes[entry], k, gpu[other]))
-                tails[place - first, k, c] = tail
-    return tails
-
-
-@njit(cache=True)
-def _fixed_completion(
-    graph: _Graph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    gpu: NDArray[np.int64],
-    start: NDArray[np.int64],
-    first: int,
-    last: int,
-    sink: NDArray[np.int64],
-    num_sinks: int,
-) -> NDArray[np.int64]:
-    """Return how late every sink is without the free tasks, shape (sinks,)."""
-    n, m = graph.durations.shape
-    completion = np.zeros(num_sinks, dtype=np.int64)
-    finish = np.zeros(n, dtype=np.int64)
-    free_at = np.zeros(m, dtype=np.int64)
-    for place in range(n):
-        if first <= place < last:
-            continue
-        task = order[place]
-        k = gpu[task]
-        duration = graph.durations[task, k]
-        if place < first:
-            begin = start[task]
-        else:
-            begin = max(graph.release[task], free_at[k] if duration > 0 else np.int64(0))
-            for entry in range(graph.pred_offsets[task], graph.pred_offsets[task + 1]):
-                other = graph.pred_tasks[entry]
-                if position[other] < first or position[other] >= last:
-                    begin = max(begin, finish[other] + _delay(graph, graph.pred_bytes[entry], gpu[other], k))
-        finish[task] = begin + duration
-        if duration > 0:
-            free_at[k] = finish[task]
-        completion[sink[task]] = max(completion[sink[task]], finish[task])
-    return completion
-
-
-@njit(cache=True)
-def _inner(
-    graph: _Graph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
-    heads: NDArray[np.int64],
-    outer_tails: NDArray[np.int64],
-    limits: NDArray[np.int64],
-    sink: NDArray[np.int64],
-    first: int,
-) -> NDArray[np.int64]:
-    """Carry heads (in place) and tails along the edges between free tasks; leave out pairs beyond the limits.
-
-    Transfer-aware: H[i,k] = max over predecessors h of min over l of (H[h,l] + p[h,l] + c[h,i](l,k)), and the mirror
-    image for the way to every sink. Repeated until no pair is left out any more.
-    """
-    q, m, num_sinks = outer_tails.shape
-    while True:
-        changed = False
-        for place in range(q):
-            task = order[first + place]
-            for entry in range(graph.pred_offsets[task], graph.pred_offsets[task + 1]):
-                other = position[graph.pred_tasks[entry]] - first
-                if other < 0 or other >= q:
-                    continue
-                for k in range(m):
-                    if not allowed[place, k]:
-                        continue
-                    earliest = np.int64(INFINITE)
-                    for l in range(m):
-                        if allowed[other, l]:
-                            arrival = heads[other, l] + graph.durations[order[first + other], l]
-                            earliest = min(earliest, arrival + _delay(graph, graph.pred_bytes[entry], l, k))
-                    heads[place, k] = max(heads[place, k], earliest)
-        tails = outer_tails.copy()
-        for place in range(q - 1, -1, -1):
-            task = order[first + place]
-            for entry in range(graph.succ_offsets[task], graph.succ_offsets[task + 1]):
-                other = position[graph.succ_tasks[entry]] - first
-                if other < 0 or other >= q:
-                    continue
-                for k in range(m):
-                    if not allowed[place, k]:
-                        continue
-                    for c in range(num_sinks):
-                        least = np.int64(INFINITE)
-                        for l in range(m):
-                            if allowed[other, l]:
-                                way = tails[other, l, c]
-                                if way >= 0:
-                                    way += graph.durations[order[first + other], l]
-                                    way += _delay(graph, graph.succ_bytes[entry], k, l)
-                                least = min(least, way)
-                        if least >= 0:
-                            tails[place, k, c] = max(tails[place, k, c], least)
-        for place in range(q):
-            task = order[first + place]
-            for k in range(m):
-                if allowed[place, k]:
-                    finish = heads[place, k] + graph.durations[task, k]
-                    for c in range(num_sinks):
-                        if tails[place, k, c] >= 0 and finish + tails[place, k, c] > limits[c]:
-                            allowed[place, k] = False
-                            changed = True
-        if not changed:
-            return tails

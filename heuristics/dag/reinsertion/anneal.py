@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from heuristics.dag.reinsertion.find_place import find_place
 from heuristics.dag.reinsertion.journal import DIRTY_TAILS, LARGEST_SET, forget
-from heuristics.dag.reinsertion.move import find_place, put_in, take_out, undo
+from heuristics.dag.reinsertion.move import put_in, take_out, undo
 from heuristics.dag.reinsertion.neighbourhoods import NUM_NEIGHBOURHOODS, grow_set
 from heuristics.dag.reinsertion.plan import completions, copy_plan, makespan
 from heuristics.dag.reinsertion.propagate import FAR, propagate_heads, propagate_tails

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 
 from formulations.dag.bounds import fernandez_bussell as module
 from formulations.dag.bounds.fernandez_bussell import fernandez_bussell
 from formulations.dag.bounds.join_aware_path import join_aware_path
+from formulations.dag.heads_and_tails import heads_and_tails
 from instances import DagInstance, Objective
 from tests.brute_force import optimum
 from tests.strategies import changed, dag_instances
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_published_examples(heft_example: DagInstance, window_example: DagInstance) -> None:
@@ -37,12 +43,14 @@ def test_releases_zero_durations_and_forbidden_gpus() -> None:
 
 
 def test_part_of_a_task_lies_in_the_window() -> None:
-    """Tests by hand: the middle ticks of the long tasks must be run beside the chain, one tick too many."""
-    # Chain 0 -> 1 of 4 + 4 gives C0 = 8; each of three tasks of 7 has [1,7] in common: 18 + 6 ticks in [1,7], 12 fit.
-    instance = DagInstance.from_lists([[4, 4], [4, 4], [7, 7], [7, 7], [7, 7]], [(0, 1, 0)])
-    assert join_aware_path(instance, Objective.MAKESPAN) == 8
-    by_area = -(-(8 + 21) // 2)
-    assert fernandez_bussell(instance, Objective.MAKESPAN) == by_area == 15  # all of [0,8] is the worst window
+    """Tests by hand: within 10 ticks of a chain 4, 2, 4, three tasks of 6 run at least 2 ticks in [4,6] each."""
+    instance = DagInstance.from_lists([[4, 4], [2, 2], [4, 4], [6, 6], [6, 6], [6, 6]], [(0, 1, 0), (1, 2, 0)])
+    opens, ends = np.array([4]), np.array([6])
+    around = heads_and_tails(instance)
+    assert join_aware_path(instance, Objective.MAKESPAN) == 10
+    delay = module._delay(around.heads, 10 - around.tails, instance.durations, around.allowed, opens, ends)
+    assert delay == (2 + 3 * 2) // 2 - 2
+    assert fernandez_bussell(instance, Objective.MAKESPAN) == (10 + 18) // 2  # all of [0,10] is the fullest window
 
 
 def test_other_objective_has_no_bound(window_example: DagInstance) -> None:
@@ -51,7 +59,7 @@ def test_other_objective_has_no_bound(window_example: DagInstance) -> None:
     assert fernandez_bussell(DagInstance.from_lists([], num_gpus=1), Objective.MAKESPAN) == 0
 
 
-def test_fewer_windows_prove_less_but_nothing_false(monkeypatch: object, heft_example: DagInstance) -> None:
+def test_fewer_windows_prove_less_but_nothing_false(monkeypatch: pytest.MonkeyPatch, heft_example: DagInstance) -> None:
     """Tests that trying only some windows keeps the bound between the path and all windows."""
     wide = changed(heft_example, durations=np.repeat(heft_example.durations.min(axis=1), 3).reshape(-1, 3))
     everything = fernandez_bussell(wide, Objective.MAKESPAN)

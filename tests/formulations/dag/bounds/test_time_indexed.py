@@ -134,7 +134,7 @@ def test_narrow_buckets_win_back_what_wide_ones_lose(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(time_indexed_completion, "ASCENT_ENTRIES", 1_500)
     monkeypatch.setattr(time_indexed_completion, "LP_ENTRIES", 1_500)
     assert time_indexed(instance, WEIGHTED) < 0.95 * both
-    assert mean_busy_time(instance, WEIGHTED) < 0.95 * both
+    assert mean_busy_time(instance, WEIGHTED) < 0.97 * both
 
 
 @pytest.mark.parametrize("seed", range(3))

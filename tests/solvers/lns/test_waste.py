@@ -1,0 +1,53 @@
+"""Tests of what it costs to run a task on one GPU rather than on another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formulations.dag.bounds.area import area
+from instances import DagInstance, Objective
+from instances.generators import planted_optimum
+from solvers.lns import waste as module
+from solvers.lns.waste import waste
+from tests.strategies import dag_instances
+
+
+@given(instance=dag_instances(max_tasks=8, memory=False), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_waste_raises_the_bound_of_the_area(instance: DagInstance, seed: int) -> None:
+    """Tests that no placement has a smaller largest load than the area bound plus its waste over the number of GPUs."""
+    wasted = waste(instance)
+    assert wasted.shape == (instance.num_tasks, instance.num_gpus)
+    assert (np.isfinite(wasted) == instance.allowed).all()
+    assert (wasted >= 0.0).all()
+    assert wasted.min(axis=1) == pytest.approx(np.zeros(instance.num_tasks), abs=1e-6)
+    rng = np.random.default_rng(seed)
+    gpu = np.array([rng.choice(np.flatnonzero(row)) for row in instance.allowed])
+    tasks = np.arange(instance.num_tasks)
+    largest = np.bincount(gpu, weights=instance.durations[tasks, gpu], minlength=instance.num_gpus).max()
+    bound = area(instance, Objective.MAKESPAN) - 1  # it is rounded up
+    assert largest >= bound + wasted[tasks, gpu].sum() / instance.num_gpus - 1e-6 * max(largest, 1)
+
+
+def test_planted_kinds_waste_nothing() -> None:
+    """Tests that the prices show on which kind of GPU every task of a planted optimum belongs."""
+    planted = planted_optimum(tasks=200, num_gpus=8, seed=4)
+    wasted = waste(planted.instance)[np.arange(200), planted.schedule.gpu]
+    assert wasted.max() < 0.01 * planted.optimum
+
+
+def test_large_instances_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that prices from a quarter of the tasks are near those from all."""
+    planted = planted_optimum(tasks=800, num_gpus=4, seed=4)
+    full = waste(planted.instance)
+    monkeypatch.setattr(module, "MOST_PAIRS", 800)
+    sampled = waste(planted.instance)
+    assert np.abs(sampled - full).mean() < 0.1 * full.mean()
+
+
+def test_no_tasks() -> None:
+    """Tests that there is nothing to waste without tasks."""
+    assert waste(DagInstance.from_lists([], num_gpus=2)).shape == (0, 2)
