@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.dag.reinsertion.reinsertion_search import ReinsertionSearch
-from instances.objective import objective_value
+from instances.objective import Objective, objective_value
 
 if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
-    from instances.objective import Objective
     from solvers.exact_run import ExactRun
 
 MOVES_PER_TASK = 1_000
@@ -23,7 +22,7 @@ PORTION = 1_000
 """Moves between two looks at the clock."""
 
 HOT, COLD = 1e-2, 1e-5
-"""Temperatures at the beginning and at the end, as shares of the objective."""
+"""Temperatures at the beginning and at the end, as shares of the makespan or of the mean completion time by weight."""
 
 
 def improved_by_reinsertion(
@@ -47,11 +46,13 @@ def improved_by_reinsertion(
     shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
     waste = np.where(instance.allowed, instance.durations - shortest, 0).astype(np.float64)
     search = ReinsertionSearch(instance, objective, schedule, waste, np.random.default_rng(run.seed))
-    value = objective_value(instance, schedule, objective)
+    ticks = float(objective_value(instance, schedule, objective))
+    if objective is Objective.WEIGHTED_COMPLETION:
+        ticks /= max(int(instance.weight.sum()), 1)
     left, moves, done = run.seconds_left(), MOVES_PER_TASK * instance.num_tasks, 0
     until = (1.0 - share) * left if math.isfinite(left) else 0.0
     while done < moves and search.best_value > bound and run.seconds_left() > until and not run.should_stop():
-        search.run(min(PORTION, moves - done), HOT * value * (COLD / HOT) ** (done / moves), bound)
+        search.run(min(PORTION, moves - done), HOT * ticks * (COLD / HOT) ** (done / moves), bound)
         done += PORTION
         run.report(search.best_value, None)
     return search.best

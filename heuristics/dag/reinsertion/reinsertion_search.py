@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
 
 PORTION = 200
-"""Moves between two looks at whether to stop."""
+"""Moves between two looks at whether to stop, up to 2,000 tasks; fewer above, for a move takes longer there."""
 
 
 class ReinsertionSearch:
@@ -99,9 +99,10 @@ class ReinsertionSearch:
         good_enough
             Objective that needs not be bettered.
         should_stop
-            Asked every `PORTION` moves.
+            Asked after every portion.
         """
-        for first in range(0, moves, PORTION):
+        portion = max(10, min(PORTION, 2_000 * PORTION // max(self._instance.num_tasks, 1)))
+        for first in range(0, moves, portion):
             if should_stop() or self.best_value <= good_enough:
                 return
             anneal(
@@ -111,7 +112,7 @@ class ReinsertionSearch:
                 self._journal,
                 self._memory,
                 self._waste,
-                min(PORTION, moves - first),
+                min(portion, moves - first),
                 temperature,
                 self._weighted,
                 good_enough,

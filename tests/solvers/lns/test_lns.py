@@ -22,15 +22,15 @@ from tests.solvers.lns.runs import run_with
 
 @pytest.fixture(scope="module")
 def heavy() -> DagInstance:
-    """Return 120 tasks on 16 GPUs with transfers three times as long as durations."""
+    """Return about 80 tasks on 8 GPUs with transfers three times as long as durations."""
     cost = CostModel(ccr=3.0, memory_tightness=0.0)
-    return generate("layered", tasks=120, seed=3, cluster=parse_cluster("mixed-16"), cost=cost)
+    return generate("cholesky", tasks=80, seed=3, cluster=parse_cluster("mixed-8"), cost=cost)
 
 
 @pytest.mark.parametrize("objective", list(Objective))
 def test_iterations_can_be_repeated(heavy: DagInstance, objective: Objective) -> None:
     """Tests that one thread and a budget of iterations give one schedule, far below HEFT's, and the budget's end."""
-    options = {"objective": objective, "threads": 1, "seed": 5, "iterations": 3}
+    options = {"objective": objective, "threads": 1, "seed": 5, "iterations": 2, "bounds": []}
     first, second = (solve(heavy, "lns", **options) for _ in range(2))
     assert first.schedule is not None
     assert second.schedule is not None
@@ -39,12 +39,12 @@ def test_iterations_can_be_repeated(heavy: DagInstance, objective: Objective) ->
     assert (first.termination, first.status) == (Termination.EVALUATIONS, Status.FEASIBLE)
     assert first.objective < 0.9 * solve(heavy, "heft", objective=objective, bounds=[]).objective
     assert first.backend_seconds > 0.0  # a window was repaired
-    assert first.parameters == {"iterations": 3}
+    assert first.parameters == {"iterations": 2}
 
 
 def test_more_iterations_are_no_worse(heavy: DagInstance) -> None:
     """Tests that the trace falls, begins with the best list schedule, and ends with the objective."""
-    result = solve(heavy, "lns", threads=1, iterations=2)
+    result = solve(heavy, "lns", threads=1, iterations=2, bounds=[])
     values = [point.objective for point in result.trace if point.objective is not None]
     assert values == sorted(values, reverse=True)
     assert values[0] <= solve(heavy, "heft", bounds=[]).objective
@@ -53,11 +53,11 @@ def test_more_iterations_are_no_worse(heavy: DagInstance) -> None:
 
 @pytest.mark.parametrize("certificate", ["area", "path"])
 def test_planted_optima_are_near(certificate: str) -> None:
-    """Tests that 150 tasks on 8 GPUs come within 3 % of a planted optimum that HEFT misses by far more."""
+    """Tests that 150 tasks on 8 GPUs come within 3 % of a planted optimum that HEFT misses by more than 6 %."""
     planted = planted_optimum(tasks=150, num_gpus=8, certificate=certificate, seed=2)
-    result = solve(planted.instance, "lns", threads=1, iterations=15)
+    result = solve(planted.instance, "lns", threads=1, iterations=10, bounds=[])
     assert planted.optimum <= result.objective <= 1.03 * planted.optimum
-    assert solve(planted.instance, "heft", bounds=[]).objective > 1.1 * planted.optimum
+    assert solve(planted.instance, "heft", bounds=[]).objective > 1.06 * planted.optimum
 
 
 def test_met_bound_is_a_proof() -> None:
@@ -84,8 +84,8 @@ def test_nothing_is_proved(heavy: DagInstance) -> None:
 
 def test_given_start_is_used(heavy: DagInstance) -> None:
     """Tests that the result is never worse than a given schedule that lists do not find."""
-    good = solve(heavy, "lns", threads=1, iterations=6, seed=1)
-    again = solve(heavy, "lns", threads=1, iterations=1, seed=2, start=good.schedule)
+    good = solve(heavy, "lns", threads=1, iterations=3, seed=1, bounds=[])
+    again = solve(heavy, "lns", threads=1, iterations=1, seed=2, start=good.schedule, bounds=[])
     assert again.objective <= good.objective
 
 
@@ -97,9 +97,9 @@ def test_time_limit_and_stop(heavy: DagInstance) -> None:
             self.wants_stop = True
 
     for threads in (1, 2):
-        limited = solve(heavy, "lns", threads=threads, time_limit=0.3)
+        limited = solve(heavy, "lns", threads=threads, time_limit=0.3, bounds=[])
         assert limited.termination is Termination.TIME_LIMIT
-        stopped = solve(heavy, "lns", threads=threads, callback=StopAtOnce())
+        stopped = solve(heavy, "lns", threads=threads, callback=StopAtOnce(), bounds=[])
         assert stopped.termination is Termination.INTERRUPTED
         for result in (limited, stopped):
             assert verify_dag_schedule(heavy, result.schedule) == []
@@ -141,15 +141,16 @@ def test_incumbent_keeps_the_best() -> None:
     assert reported == [10, 4]
 
 
-def test_starts_offer_what_lists_find(heavy: DagInstance) -> None:
-    """Tests that clusters and iterated lists better HEFT's schedule, and that a stop is heeded at once."""
-    first = heft(heavy)
+def test_starts_offer_what_lists_find() -> None:
+    """Tests that clusters and iterated lists take a fifth off HEFT's schedule, and that a stop is heeded at once."""
+    planted = planted_optimum(tasks=200, num_gpus=16, seed=1)
+    first = heft(planted.instance)
     assert first is not None
     for stop, better in ((True, False), (False, True)):
-        incumbent = Incumbent(heavy, Objective.MAKESPAN, first, run_with())
-        improve_start(heavy, Objective.MAKESPAN, incumbent, waste(heavy), lambda stop=stop: stop)
-        assert (incumbent.value < 0.95 * objective_value(heavy, first, Objective.MAKESPAN)) == better
-        assert verify_dag_schedule(heavy, incumbent.schedule) == []
+        incumbent = Incumbent(planted.instance, Objective.MAKESPAN, first, run_with())
+        improve_start(planted.instance, Objective.MAKESPAN, incumbent, waste(planted.instance), lambda stop=stop: stop)
+        assert (incumbent.value < 0.8 * objective_value(planted.instance, first, Objective.MAKESPAN)) == better
+        assert verify_dag_schedule(planted.instance, incumbent.schedule) == []
 
 
 def test_starts_without_data() -> None:

@@ -11,20 +11,11 @@ from solvers.methods import WARM_START_METHODS
 from tests.solvers.lns.runs import run_with
 
 
-def full(room: int) -> DagInstance:
-    """Return six tasks of 3, 3, 2, 2, 2 and 2 bytes on two GPUs of 7 or 6 bytes, all faster on GPU 0."""
-    return DagInstance.from_lists(
-        [[2, 5]] * 6,
-        [(4, 5, 0), (3, 4, 0), (2, 3, 0), (1, 2, 0), (0, 1, 0)][::-1],
-        task_memory=[2, 2, 2, 2, 3, 3],
-        gpu_memory=[room, room],
-        name="full",
-    )
-
-
 def test_packing_where_lists_fail() -> None:
     """Tests that the one way to fill both GPUs is found where no list scheduler finds it, and by `lns` too."""
-    instance = full(7)
+    instance = DagInstance.from_lists(
+        [[2, 5]] * 6, [(task, task + 1, 0) for task in range(5)], task_memory=[2, 2, 2, 2, 3, 3], gpu_memory=[7, 7]
+    )
     assert all(solve(instance, name, bounds=[]).schedule is None for name in WARM_START_METHODS)
     schedule = packed_schedule(instance, np.zeros((6, 2)), run_with())
     assert schedule is not None
@@ -35,8 +26,8 @@ def test_packing_where_lists_fail() -> None:
 
 def test_no_packing() -> None:
     """Tests that without any placement there is no schedule, and `lns` says no more than that."""
-    instance = full(6)  # 12 bytes for 14
-    assert packed_schedule(instance, np.zeros((6, 2)), run_with()) is None
+    instance = DagInstance.from_lists([[1, 1]] * 3, task_memory=[4] * 3, gpu_memory=[6, 6])
+    assert packed_schedule(instance, np.zeros((3, 2)), run_with()) is None
     result = solve(instance, "lns", threads=1)
     assert result.schedule is None
     assert not result.is_infeasible

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.bounds.area import area
-from instances import DagInstance, Objective
+from formulations.dag.bounds.assignment_lp import AssignmentLp
+from instances import DagInstance
 from instances.generators import planted_optimum
 from solvers.lns import waste as module
 from solvers.lns.waste import waste
@@ -28,8 +28,10 @@ def test_waste_raises_the_bound_of_the_area(instance: DagInstance, seed: int) ->
     gpu = np.array([rng.choice(np.flatnonzero(row)) for row in instance.allowed])
     tasks = np.arange(instance.num_tasks)
     largest = np.bincount(gpu, weights=instance.durations[tasks, gpu], minlength=instance.num_gpus).max()
-    bound = area(instance, Objective.MAKESPAN) - 1  # it is rounded up
-    assert largest >= bound + wasted[tasks, gpu].sum() / instance.num_gpus - 1e-6 * max(largest, 1)
+    lp = AssignmentLp(instance, tasks, instance.allowed)
+    lp.add_area_rows()
+    least = lp.solve()[2]
+    assert largest >= least + wasted[tasks, gpu].sum() / instance.num_gpus - 1e-5 * max(largest, 1.0)
 
 
 def test_planted_kinds_waste_nothing() -> None:
@@ -40,12 +42,13 @@ def test_planted_kinds_waste_nothing() -> None:
 
 
 def test_large_instances_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that prices from a quarter of the tasks are near those from all."""
+    """Tests that prices from a quarter of the tasks say much the same as those from all."""
     planted = planted_optimum(tasks=800, num_gpus=4, seed=4)
     full = waste(planted.instance)
     monkeypatch.setattr(module, "MOST_PAIRS", 800)
     sampled = waste(planted.instance)
-    assert np.abs(sampled - full).mean() < 0.1 * full.mean()
+    assert (sampled.argmin(axis=1) == full.argmin(axis=1)).mean() > 0.9
+    assert np.corrcoef(sampled.ravel(), full.ravel())[0, 1] > 0.9
 
 
 def test_no_tasks() -> None:

@@ -19,7 +19,7 @@ def test_a_round_covers_everything() -> None:
         first, last, most_gpus = windows.next()
         assert 0 <= first < last <= 200
         covered[most_gpus] |= set(range(first, last))
-        windows.learn(Repair.BETTER if _ % 4 < 2 else Repair.GAVE_UP)
+        windows.learn(Repair.NONE)
     assert all(tasks == set(range(200)) for tasks in covered.values())
 
 
