@@ -20,7 +20,8 @@ from instances.dag_document import dag_instance_document
 from instances.objective import Objective
 from solvers.check_instances import check_instances
 from solvers.methods import KINDS_WITH_RUN
-from solvers.solve import kind_of, solve
+from solvers.resolve_method import kind_of
+from solvers.solve import solve
 from solvers.status import Status, Termination
 
 if TYPE_CHECKING:

@@ -135,7 +135,7 @@ BOUND_METHODS = {
         path="formulations.dag.bounds.time_indexed:time_indexed",
         proof="time-indexed LP, multipliers checked in integers",
         distribution="highspy",
-        is_default=False,  # the best of all, but about a second
+        is_default=False,  # about a second
     ),
 }
 """Bounds without search, by name."""

@@ -8,7 +8,7 @@ import typer
 from studies.command_line.option_types import contention, exact_method, integer, method, number, objective
 
 MAX_THREADS = 1024
-"""That of `solvers.solve`, which is not imported here: help answers at once."""
+"""That of `solvers.check_arguments`, which is not imported here: help answers at once."""
 
 MAX_TASKS = 1_000_000
 """Most tasks that may be asked for; more is a slip of the finger."""

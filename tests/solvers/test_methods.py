@@ -11,7 +11,7 @@ import pytest
 
 from solvers.lower_bound import BOUND_METHODS
 from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS, method_named
-from solvers.solve import kind_of
+from solvers.resolve_method import kind_of
 
 ROOT = Path(__file__).parents[2]
 
