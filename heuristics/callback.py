@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from heuristics.progress import Progress
 
 
@@ -22,6 +24,9 @@ class Callback:
 
     def on_incumbent(self, progress: Progress) -> None:
         """Hear that the best schedule became better."""
+
+    def on_round(self, row: Mapping[str, float | None]) -> None:
+        """Hear that a population was evaluated; the row is that of `RoundLog`."""
 
     def on_bound(self, progress: Progress) -> None:
         """Hear that the lower bound became better."""

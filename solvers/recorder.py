@@ -11,6 +11,8 @@ from heuristics.progress import Progress
 from solvers.result import TracePoint
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from heuristics.stopwatch import Stopwatch
 
 
@@ -43,6 +45,10 @@ class Recorder(Callback):
         self.progress = progress
         self._keep()
         self._callback.on_incumbent(progress)
+
+    def on_round(self, row: Mapping[str, float | None]) -> None:
+        """Pass on."""
+        self._callback.on_round(row)
 
     def on_end(self, progress: Progress) -> None:
         """Pass on."""

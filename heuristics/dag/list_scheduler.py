@@ -51,15 +51,13 @@ _NO_PINS = np.empty(0, dtype=np.int64)
 @njit(cache=True, forceinline=True)
 def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     """Return the index at a position of the order by (score, index); scores of infinity stand last."""
-    chosen = -1
-    for _ in range(position + 1):
-        best = -1
-        for k in range(len(scores)):
-            later = chosen < 0 or scores[k] > scores[chosen] or (scores[k] == scores[chosen] and k > chosen)
-            if later and (best < 0 or scores[k] < scores[best]):
-                best = k
-        chosen = best
-    return chosen
+    for k in range(len(scores)):
+        mine, before = scores[k], 0
+        for other in range(len(scores)):  # without branches: a selection sort mispredicts most of its own
+            before += (scores[other] < mine) | ((scores[other] == mine) & (other < k))
+        if before == position:
+            return k
+    return -1
 
 
 @njit(cache=True, forceinline=True)
@@ -202,16 +200,16 @@ def build(
 
 @njit(cache=True)
 def evaluate_keys(
-    arrays: DagArrays, keys: NDArray[np.float64], rule: int, insertion: bool, weighted: bool, nics: Nics | None
-) -> tuple[int, int]:
-    """Decode random keys and return their fitness: (overflow bytes, objective).
+    arrays: DagArrays, points: NDArray[np.float64], rule: int, insertion: bool, weighted: bool, nics: Nics | None
+) -> NDArray[np.int64]:
+    """Decode points of random keys and return their fitness: (overflow bytes, objective), shape (count, 2).
 
     Parameters
     ----------
     arrays
         The instance.
-    keys
-        n priority keys, then n GPU keys (absent for `EARLIEST`), shape (2n,) or (n,).
+    points
+        Of each point n priority keys, then n GPU keys (absent for `EARLIEST`), shape (count, 2n) or (count, n).
     rule, insertion, nics
         As in `build`.
     weighted
@@ -219,8 +217,13 @@ def evaluate_keys(
     """
     n = len(arrays.release)
     no_bias, no_pins = np.empty((0, 0)), np.empty(0, dtype=np.int64)
-    timeline = build(arrays, keys[:n], rule, keys[n:], no_bias, no_pins, insertion, nics)
-    return timeline.overflow[0], objective_of(arrays, timeline, weighted)
+    fitness = np.empty((len(points), 2), dtype=np.int64)
+    for point in range(len(points)):
+        keys = points[point]
+        timeline = build(arrays, keys[:n], rule, keys[n:], no_bias, no_pins, insertion, nics)
+        fitness[point, 0] = timeline.overflow[0]
+        fitness[point, 1] = objective_of(arrays, timeline, weighted)
+    return fitness
 
 
 @njit(cache=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from heuristics.dag.point_evaluator import PointEvaluator
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.search_run import SearchRun
 from instances.contention import Contention
@@ -45,11 +46,12 @@ def random_search(
     """
     keys = RandomKeys(instance, objective, decoding, contention)
     run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)
-    point = keys.heft_keys() if heft_seed else rng.random(keys.num_keys)
+    evaluate = PointEvaluator(keys, run)
+    points = keys.sample(rng, 1, heft_seed=heft_seed)
     while True:
-        run.record(keys.evaluate(point), point)
+        evaluate(points)
         if run.stopped:
             break
-        point = rng.random(keys.num_keys)
+        points = keys.sample(rng, evaluate.batch, heft_seed=False)
     assert run.best_solution is not None  # one evaluation at least
     return keys.schedule(run.best_solution)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from heuristics.callback import Callback
 from heuristics.search_run import SearchRun
 from heuristics.stop import MaxEvaluations
@@ -80,3 +82,25 @@ def test_time_goes_on() -> None:
         seconds.append(run.progress.seconds)
     assert seconds == sorted(seconds)
     assert seconds[0] > 0.0
+
+
+def test_many_are_counted_one_by_one() -> None:
+    """Tests that a batch ends at the stop, keeps a copy of the best, and forgets what comes after."""
+    incumbents = Incumbents()
+    run: SearchRun[list[int]] = SearchRun(MaxEvaluations(5), incumbents)
+    rows = [[number] for number in range(4)]
+    assert run.record_many(np.array([[3, 1], [0, 9], [0, 9], [0, 7]]), rows) == 4
+    rows[3][0] = 99
+    assert (run.best_fitness, run.best_solution) == ((0, 7), [3])
+    assert not run.stopped
+    assert run.record_many(np.array([[0, 8], [0, 1]]), [[5], [6]]) == 1
+    assert (run.best_fitness, run.best_solution, run.progress.evaluations) == ((0, 7), [3], 5)
+    assert run.stopped
+    assert incumbents.seen == [(2, 9, 2), (4, 7, 4)]
+
+
+def test_no_one_is_counted_of_none() -> None:
+    """Tests that an empty batch changes nothing."""
+    run: SearchRun[str] = SearchRun(MaxEvaluations(5), Callback())
+    assert run.record_many(np.empty((0, 2), dtype=np.int64), []) == 0
+    assert run.progress.evaluations == 0

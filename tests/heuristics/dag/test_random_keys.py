@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from heuristics.dag.dag_arrays import dag_arrays
 from heuristics.dag.heft import heft
-from heuristics.dag.random_keys import DECODINGS, RandomKeys, _placement_order
+from heuristics.dag.placement_order import placement_order
+from heuristics.dag.random_keys import DECODINGS, RandomKeys
 from instances import DagInstance, Objective, objective_value, verify_dag_schedule
+from tests.plain_keys import PlainKeys
 from tests.strategies import dag_instances
 
 PRIORITIES = [0.2, 0.9, 0.5, 0.4, 0.6]
@@ -28,8 +30,8 @@ def decoded(
 
 def test_direct_keys(example_e: DagInstance) -> None:
     """Tests the sequence 0, 1, 2, 4, 3 and the optimum 15 from direct keys."""
-    order = _placement_order(dag_arrays(example_e), np.array(PRIORITIES))
-    assert order == [0, 1, 2, 4, 3]
+    order = placement_order(dag_arrays(example_e), np.array(PRIORITIES))
+    assert order.tolist() == [0, 1, 2, 4, 3]
     keys = [*PRIORITIES, 0.1, 0.7, 0.3, 0.9, 0.5]
     assert decoded(example_e, keys, "direct") == ((0, 15), [0, 1, 0, 1, 0], [0, 8, 4, 12, 7])
 
@@ -64,7 +66,7 @@ def test_eft_needs_no_gpu_keys(example_e: DagInstance) -> None:
 
 def test_ties_go_to_the_lowest_task(example_e: DagInstance) -> None:
     """Tests that equal priorities give the order by index."""
-    assert _placement_order(dag_arrays(example_e), np.zeros(5)) == [0, 1, 2, 3, 4]
+    assert placement_order(dag_arrays(example_e), np.zeros(5)).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_heft_keys(example_e: DagInstance) -> None:
@@ -73,6 +75,7 @@ def test_heft_keys(example_e: DagInstance) -> None:
     assert keys["ranked"] == pytest.approx([*HEFT_PRIORITIES, 0, 0, 0, 0, 0])
     assert keys["eft"] == pytest.approx(HEFT_PRIORITIES)
     assert keys["direct"] == pytest.approx([*HEFT_PRIORITIES, 0.25, 0.25, 0.25, 0.75, 0.5])
+    assert keys["load"] * 18 == pytest.approx([4, 10, 7, 3, 16])  # running loads in order 0, 2, 1, 4, 3
     assert decoded(example_e, keys["ranked"].tolist()) == ((0, 18), [0, 0, 0, 1, 0], [0, 7, 4, 15, 10])
 
 
@@ -111,6 +114,57 @@ def test_fitness_is_that_of_the_schedule(
         assert objective_value(instance, schedule, objective) == value
 
 
+@given(
+    data=st.data(),
+    instance=dag_instances(max_tasks=7),
+    decoding=st.sampled_from(DECODINGS),
+    objective=st.sampled_from(list(Objective)),
+)
+@settings(max_examples=80, deadline=None)
+def test_many_at_once_are_as_one_by_one(
+    data: st.DataObject, instance: DagInstance, decoding: str, objective: Objective
+) -> None:
+    """Tests that points evaluated together, HEFT's among them, in any layout, have the fitness of each alone."""
+    decoder = RandomKeys(instance, objective, decoding)
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    points = decoder.sample(rng, data.draw(st.integers(1, 6)), heft_seed=data.draw(st.booleans()))
+    expected = [list(decoder.evaluate(point)) for point in points]
+    assert decoder.evaluate_many(points).tolist() == expected
+    assert decoder.evaluate_many(np.asfortranarray(points)).tolist() == expected
+    assert decoder.evaluate_many(points[::-1]).tolist() == expected[::-1]
+
+
+@given(
+    instance=dag_instances(max_tasks=9), decoding=st.sampled_from(["ranked", "eft", "direct"]), seed=st.integers(0, 999)
+)
+@settings(max_examples=200, deadline=None)
+def test_fitness_is_that_of_a_plain_decoder(instance: DagInstance, decoding: str, seed: int) -> None:
+    """Tests random points, with keys on the bounds and ties among them, against lists and loops."""
+    decoder, plain = RandomKeys(instance, Objective.MAKESPAN, decoding), PlainKeys(instance, decoding)
+    rng = np.random.default_rng(seed)
+    points = decoder.sample(rng, 4, heft_seed=True)
+    points[2] = rng.integers(0, 3, size=decoder.num_keys) / 2
+    assert [tuple(row) for row in decoder.evaluate_many(points).tolist()] == [
+        plain.evaluate(point) for point in points.tolist()
+    ]
+
+
+def test_no_points(example_e: DagInstance) -> None:
+    """Tests that nothing is evaluated where there are no points."""
+    for decoding in DECODINGS:
+        decoder = RandomKeys(example_e, Objective.MAKESPAN, decoding)
+        assert decoder.evaluate_many(np.empty((0, decoder.num_keys))).shape == (0, 2)
+
+
+def test_sample(example_e: DagInstance) -> None:
+    """Tests that points come row by row from the generator, HEFT's first where it is wanted."""
+    decoder, rng = RandomKeys(example_e, Objective.MAKESPAN), np.random.default_rng(4)
+    rows = [rng.random(10).tolist() for _ in range(3)]
+    assert decoder.sample(np.random.default_rng(4), 3, heft_seed=False).tolist() == rows
+    seeded = decoder.sample(np.random.default_rng(4), 3, heft_seed=True)
+    assert seeded.tolist() == [decoder.heft_keys().tolist(), *rows[:2]]
+
+
 def test_full_gpu_falls_back_to_earliest_finish() -> None:
     """Tests that a direct key that points to a full GPU takes the earliest finish among the others."""
     instance = DagInstance.from_lists([[1, 9, 9], [1, 8, 7]], task_memory=[3, 3], gpu_memory=[4, None, None])
@@ -127,5 +181,5 @@ def test_overflow_bytes_are_counted() -> None:
 
 def test_unknown_decoding(example_e: DagInstance) -> None:
     """Tests that an unknown decoding lists the known ones."""
-    with pytest.raises(ValueError, match=r"^decoding: expected one of ranked, eft, direct, got 'best'\.$"):
+    with pytest.raises(ValueError, match=r"^decoding: expected one of ranked, eft, direct, load, got 'best'\.$"):
         RandomKeys(example_e, Objective.MAKESPAN, "best")

@@ -1,8 +1,7 @@
-"""Tests of the whale optimisation algorithm: moves by hand, and runs against a plain loop with the same draws."""
+"""Tests of the whale optimisation algorithm: by hand, and runs against a plain loop with the same draws."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,76 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristics.callback import Callback
+from heuristics.dag import woa as woa_module
 from heuristics.dag.heft import heft
-from heuristics.dag.random_keys import RandomKeys
-from heuristics.dag.woa import move, woa
-from heuristics.stop import MaxEvaluations
+from heuristics.dag.random_keys import DECODINGS, RandomKeys
+from heuristics.dag.whale_moves import VARIANTS, Draws, draw
+from heuristics.dag.woa import woa
+from heuristics.stop import MaxEvaluations, MaxStagnation
 from instances import DagInstance, DagSchedule, Objective, objective_value
+from tests.plain_whales import plain_moves
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from heuristics.progress import Progress
-
-X, LEADER = np.array([0.2, 0.9]), np.array([0.6, 0.5])
-ELSEWHERE = np.array([9.0, 9.0])  # a whale that must not matter
-A, R1, R2 = 1.2, 0.75, 0.25  # so A = 0.6 and C = 0.5
-
-
-def moved(
-    position: NDArray[np.float64] = X,
-    random_whale: NDArray[np.float64] = ELSEWHERE,
-    a: float = A,
-    r1: float = R1,
-    p: float = 0.3,
-    l: float = 0.5,
-    **options: object,
-) -> NDArray[np.float64]:
-    """Return where a whale moves."""
-    return move(position, LEADER, random_whale, a=a, r1=r1, r2=R2, p=p, l=l, **options)
-
-
-def test_encircling() -> None:
-    """Tests both distances: X* - 0.6 |0.5 X* - X| and X* - 0.6 x 0.5 |X* - X|."""
-    assert moved() == pytest.approx([0.54, 0.11])
-    assert moved(distance="shifted") == pytest.approx([0.48, 0.38])
-
-
-def test_encircling_with_a_negative_step() -> None:
-    """Tests that A = -0.6 moves to the other side: r1 = 0.25."""
-    assert moved(r1=0.25) == pytest.approx([0.66, 0.89])
-
-
-def test_spiral() -> None:
-    """Tests |X* - X| exp(l) cos(2 pi l) + X* at l = 0.5, that p = 0.5 already takes it, and another shape b."""
-    assert moved(p=0.7) == pytest.approx([-0.0595, -0.1595], abs=5e-5)
-    assert moved(p=0.5) == pytest.approx(moved(p=0.9))
-    assert moved(p=0.7, l=0.25) == pytest.approx(LEADER)
-    assert moved(p=0.7, l=1.0, spiral=2.0) == pytest.approx(LEADER + 0.4 * math.exp(2.0))
-    assert moved(p=0.7, distance="shifted") == pytest.approx(moved(p=0.7))
-
-
-def test_exploration_goes_round_the_random_whale() -> None:
-    """Tests that |A| >= 1 takes the random whale instead of the leader: a = 1.6, r1 = 0.9 give A = 1.28."""
-    other = np.array([0.4, 0.4])
-    assert moved(random_whale=other, a=1.6, r1=0.9) == pytest.approx([0.4, 0.4 - 1.28 * 0.7])
-    assert moved(random_whale=other, a=1.6, r1=0.9, distance="shifted") == pytest.approx([0.272, 0.08])
-
-
-def test_step_of_exactly_one_explores() -> None:
-    """Tests the border: |A| = 1 explores, just below it encircles."""
-    other = np.array([0.4, 0.4])
-    assert moved(random_whale=other, a=1.0, r1=1.0) == pytest.approx([0.4 - 0.0, 0.4 - 0.7])
-    assert moved(random_whale=other, a=1.0, r1=0.0) == pytest.approx([0.4 + 0.0, 0.4 + 0.7])
-    assert moved(random_whale=other, a=0.999, r1=1.0) == pytest.approx([0.6 - 0.999 * 0.1, 0.5 - 0.999 * 0.65])
-
-
-def test_fixed_point() -> None:
-    """Tests that a whale at the leader is pulled towards 0 by the published distance and stays with the shifted one."""
-    assert moved(position=LEADER) == pytest.approx([0.42, 0.35])
-    assert moved(position=LEADER, distance="shifted").tolist() == LEADER.tolist()
-    assert moved(position=LEADER, p=0.7).tolist() == LEADER.tolist()
 
 
 class Trace(Callback):
@@ -88,10 +33,15 @@ class Trace(Callback):
 
     def __init__(self) -> None:
         self.states: list[Progress] = []
+        self.rounds: list[Mapping[str, float | None]] = []
 
     def on_evaluation(self, progress: Progress) -> None:
         """Keep it."""
         self.states.append(progress)
+
+    def on_round(self, row: Mapping[str, float | None]) -> None:
+        """Keep it."""
+        self.rounds.append(row)
 
 
 def run(
@@ -105,103 +55,202 @@ def run(
     return schedule, [state.objective for state in trace.states]
 
 
+def test_three_rounds_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests two whales on two tasks, of which the heavy one should go first, for three rounds with fixed draws.
+
+    E = 8, so a = 1.5, 1, 0.5. Whale 0 leads all the time: whoever puts task 0 first ties, and ties keep the older.
+    Round 1: whale 0 spirals from the leader to itself; whale 1 encircles, A = 0.6, C = 0.5. Round 2: whale 0 explores,
+    A = 1, C = 1; whale 1 spirals, l = 1. Round 3: both encircle, A = -0.5, C = 2 and A = 0.25, C = 0.
+    """
+    instance = DagInstance.from_lists([[2], [9]], job_of_task=[0, 1], release=[0, 0], weight=[9, 1])
+    first = np.array([[0.6, 0.5], [0.2, 0.9]])
+    rounds = iter(
+        [
+            ([0.5, 0.7], [0.5, 0.25], [0.8, 0.3], [0.5, 0.0]),
+            ([1.0, 0.5], [0.5, 0.5], [0.2, 0.6], [0.0, 1.0]),
+            ([0.0, 0.75], [1.0, 0.0], [0.1, 0.4], [0.0, 0.0]),
+        ]
+    )
+
+    def fixed(*_: object) -> Draws:
+        r1, r2, p, l = (np.array(entry) for entry in next(rounds))
+        return Draws(r1[:, None], r2[:, None], p[:, None], l=l, other=np.array([[1], [0]]))
+
+    monkeypatch.setattr(woa_module, "draw", fixed)
+    monkeypatch.setattr(RandomKeys, "sample", lambda *_, **__: first)
+    evaluated = remembered(monkeypatch)
+    schedule, objectives = run(
+        instance, 0, 8, objective=Objective.WEIGHTED_COMPLETION, population=2, decoding="eft", variant="printed"
+    )
+    reach = 2.718281828459045
+    np.testing.assert_allclose(
+        np.reshape(evaluated, (4, 2, 2)),
+        [
+            [[0.6, 0.5], [0.2, 0.9]],
+            [[0.6, 0.5], [0.54, 0.11]],
+            [[0.48, 0.0], [0.6 + 0.06 * reach, 1.0]],
+            [[0.6 + 0.5 * 0.72, 1.0], [0.6 - 0.25 * (0.6 + 0.06 * reach), 0.25]],
+        ],
+        rtol=0,
+        atol=1e-12,
+    )
+    assert objectives == [9 * 2 + 11] * 8
+    assert schedule.start.tolist() == [0, 2]
+
+
+def remembered(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
+    """Return a list to which every evaluated point is added."""
+    evaluated: list[list[float]] = []
+    evaluate = RandomKeys.evaluate_many
+
+    def remember(decoder: RandomKeys, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        evaluated.extend(points.tolist())
+        return evaluate(decoder, points)
+
+    monkeypatch.setattr(RandomKeys, "evaluate_many", remember)
+    return evaluated
+
+
 def plain_points(
     decoder: RandomKeys,
     seed: int,
+    draws: list[Draws],
     evaluations: int,
     *,
     population: int,
+    variant: str,
     distance: str,
     acceptance: str,
     heft_seed: bool,
     spiral: float,
 ) -> list[list[float]]:
-    """Return all evaluated points of a run, by loops over whales and coordinates."""
-    rng, points = np.random.default_rng(seed), []
-    dimension = decoder.num_keys
+    """Return all points of a run of whole rounds, by loops over whales and coordinates, from recorded draws."""
+    rng = np.random.default_rng(seed)
+    dimension, rounds = decoder.num_keys, evaluations // population
     first = decoder.heft_keys() if heft_seed else rng.random(dimension)
     whales = [first.tolist()] + [rng.random(dimension).tolist() for _ in range(population - 1)]
-    fitness: list[tuple[int, int]] = []
+    fitness = [decoder.evaluate(np.array(whale)) for whale in whales]
+    points = list(whales)
     leader: list[float] = []
     leader_fitness: tuple[int, int] | None = None
-    for whale in whales:
-        points.append(whale)
-        fitness.append(decoder.evaluate(np.array(whale)))
-        if len(points) == evaluations:
-            return points
-    while True:
+    for number in range(1, rounds):
         for whale, value in zip(whales, fitness, strict=True):
             if leader_fitness is None or value < leader_fitness:
                 leader, leader_fitness = whale, value
-        a = 2 * (1 - len(points) / evaluations)
-        children = []
-        for index, whale in enumerate(whales):
-            r1, r2, p = rng.random(), rng.random(), rng.random()
-            l = rng.uniform(-1, 1)
-            others = [other for position, other in enumerate(whales) if position != index]
-            random_whale = others[int(rng.integers(population - 1))]
-            big_a, big_c = 2 * a * r1 - a, 2 * r2
-            child = []
-            for x, best, other in zip(whale, leader, random_whale, strict=True):
-                if p >= 0.5:
-                    value = abs(best - x) * math.exp(spiral * l) * math.cos(2 * math.pi * l) + best
-                else:
-                    target = best if abs(big_a) < 1 else other
-                    way = abs(big_c * target - x) if distance == "original" else big_c * abs(target - x)
-                    value = target - big_a * way
-                child.append(min(1.0, max(0.0, value)))
-            children.append(child)
-        values = []
-        for child in children:
-            points.append(child)
-            values.append(decoder.evaluate(np.array(child)))
-            if len(points) == evaluations:
-                return points
-        for index, (child, value) in enumerate(zip(children, values, strict=True)):
+        a = {
+            "printed": 2 * (1 - number / rounds),
+            "reference": 2 * (1 - (number - 1) / rounds),
+            "mealpy": 2 * (1 - number / (rounds - 1)),
+        }[variant]
+        moves = plain_moves(whales, leader, draws[number - 1], a, variant=variant, distance=distance, spiral=spiral)
+        children = [[min(1.0, max(0.0, key)) for key in whale] for whale in moves]
+        points += children
+        whales = list(whales)
+        for index, child in enumerate(children):
+            value = decoder.evaluate(np.array(child))
             if acceptance == "always" or value <= fitness[index]:  # a tie moves on
                 whales[index], fitness[index] = child, value
+    return points
 
 
-VARIANTS = [
+VARIATIONS = [
     {},
+    {"variant": "reference"},
+    {"variant": "mealpy"},
     {"distance": "shifted"},
     {"acceptance": "greedy"},
+    {"variant": "reference", "distance": "shifted", "heft_seed": False},
+    {"variant": "mealpy", "acceptance": "greedy", "spiral": 0.5},
     {"distance": "shifted", "acceptance": "greedy", "decoding": "direct"},
     {"decoding": "eft", "heft_seed": False},
-    {"decoding": "direct", "spiral": 0.5, "population": 5},
+    {"decoding": "load", "spiral": 0.5, "population": 4},
     {"population": 2, "heft_seed": False},
 ]
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("variation", VARIATIONS, ids=str)
 def test_run_equals_a_plain_loop(
-    variant: dict[str, object], example_e: DagInstance, monkeypatch: pytest.MonkeyPatch
+    variation: dict[str, object], example_e: DagInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tests that all evaluated points, in order, are those of the equations written as loops with the same draws."""
+    """Tests that all points, in order, are those of the equations written as loops with the recorded draws."""
     options = {
         "population": 8,
+        "variant": "printed",
         "distance": "original",
         "acceptance": "always",
         "heft_seed": True,
         "spiral": 1.0,
         "decoding": "ranked",
-        **variant,
+        **variation,
     }
+    draws: list[Draws] = []
+
+    def recorded(*args: object) -> Draws:
+        draws.append(draw(*args))
+        return draws[-1]
+
     decoding = str(options.pop("decoding"))
-    evaluated: list[list[float]] = []
-    evaluate = RandomKeys.evaluate
-
-    def remember(decoder: RandomKeys, keys: NDArray[np.float64]) -> tuple[int, int]:
-        evaluated.append(keys.tolist())
-        return evaluate(decoder, keys)
-
-    expected = plain_points(RandomKeys(example_e, Objective.MAKESPAN, decoding), 17, 61, **options)
-    monkeypatch.setattr(RandomKeys, "evaluate", remember)
-    run(example_e, 17, 61, decoding=decoding, **options)
-    assert len(evaluated) == len(expected) == 61
+    monkeypatch.setattr(woa_module, "draw", recorded)
+    with monkeypatch.context() as patched:
+        evaluated = remembered(patched)
+        run(example_e, 17, 64, decoding=decoding, **options)
+    expected = plain_points(RandomKeys(example_e, Objective.MAKESPAN, decoding), 17, draws, 64, **options)
+    assert len(evaluated) == len(expected) == 64
     np.testing.assert_allclose(evaluated, expected, rtol=0, atol=1e-9)
     assert np.min(evaluated) == 0.0  # clipped points are among them
     assert np.max(evaluated) <= 1.0
+
+
+def test_draws_come_whale_by_whale() -> None:
+    """Tests that the default draws r1, r2, p, l and another whale for one whale after the other."""
+    drawn, rng = draw(np.random.default_rng(5), VARIANTS["printed"], 6, 3, 0.0), np.random.default_rng(5)
+    for whale in range(6):
+        assert [entry[whale, 0] for entry in drawn[:3]] == rng.random(3).tolist()
+        assert drawn.l[whale] == rng.uniform(-1.0, 1.0)
+        other = int(rng.integers(5))
+        assert drawn.other[whale, 0] == (other if other < whale else other + 1)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("rows", [[[5]], [[2, 3]], [[2], [2]], [[0, 0]] * 3, [[4, 4]] * 4], ids=str)
+def test_count_is_that_of_whole_rounds(variant: str, rows: list[list[int]]) -> None:
+    """Tests E = H (T + 1) with H = 2, one task, one GPU, durations 0 and ties: T rounds after the first pod."""
+    trace = Trace()
+    rng = np.random.default_rng(1)
+    instance = DagInstance.from_lists(rows)
+    schedule = woa(instance, Objective.MAKESPAN, rng, MaxEvaluations(12), trace, population=2, variant=variant)
+    assert schedule is not None
+    assert [row["evaluations"] for row in trace.rounds] == [2, 4, 6, 8, 10, 12]
+    assert [state.evaluations for state in trace.states] == list(range(1, 13))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_all_whales_equal(variant: str, example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a pod that begins in one point is counted like any other and never loses that point's schedule."""
+    monkeypatch.setattr(RandomKeys, "sample", lambda keys, _, count, **__: np.tile(keys.heft_keys(), (count, 1)))
+    _, objectives = run(example_e, 0, 30, population=6, variant=variant)
+    assert objectives[:6] == [18] * 6
+    assert objectives == sorted(objectives, reverse=True)
+
+
+def test_rounds_are_logged(example_e: DagInstance) -> None:
+    """Tests the rows of the log against the trace of evaluations; the last round is cut."""
+    trace = Trace()
+    woa(example_e, Objective.MAKESPAN, np.random.default_rng(2), MaxEvaluations(50), trace, population=20)
+    assert [row["evaluations"] for row in trace.rounds] == [20, 40, 50]
+    assert [row["best"] for row in trace.rounds] == [trace.states[done - 1].objective for done in (20, 40, 50)]
+    assert all(row["mean"] >= row["best"] for row in trace.rounds)
+    assert trace.rounds[0]["at_bounds"] == 5 / 200  # GPU keys of HEFT's point
+    assert trace.rounds[2]["at_bounds"] > 5 / 200
+
+
+def test_without_a_budget_a_stays_two(example_e: DagInstance) -> None:
+    """Tests that a criterion that is no budget ends a run of any variant all the same."""
+    for variant in VARIANTS:
+        trace = Trace()
+        rng = np.random.default_rng(0)
+        woa(example_e, Objective.MAKESPAN, rng, MaxStagnation(40), trace, variant=variant)
+        assert trace.states[-1].evaluations - trace.states[-1].improved_at == 40
 
 
 def test_result_is_the_best_evaluated(example_e: DagInstance) -> None:
@@ -223,14 +272,15 @@ def test_budget_need_not_be_whole_rounds(example_e: DagInstance, evaluations: in
 @given(
     instance=dag_instances(max_tasks=7),
     seed=st.integers(0, 99),
+    variant=st.sampled_from(sorted(VARIANTS)),
     distance=st.sampled_from(["original", "shifted"]),
-    decoding=st.sampled_from(["ranked", "eft", "direct"]),
+    decoding=st.sampled_from(DECODINGS),
 )
-@settings(max_examples=60, deadline=None)
-def test_never_worse_than_heft(instance: DagInstance, seed: int, distance: str, decoding: str) -> None:
+@settings(max_examples=100, deadline=None)
+def test_never_worse_than_heft(instance: DagInstance, seed: int, variant: str, distance: str, decoding: str) -> None:
     """Tests that with HEFT's schedule as whale 0 the result is at most as long, and there where HEFT's is."""
     expected = heft(instance)
-    schedule, _ = run(instance, seed, 30, population=6, distance=distance, decoding=decoding)
+    schedule, _ = run(instance, seed, 30, population=6, variant=variant, distance=distance, decoding=decoding)
     if expected is not None:
         assert schedule is not None
         makespans = [objective_value(instance, one, Objective.MAKESPAN) for one in (schedule, expected)]
@@ -270,9 +320,10 @@ def test_overflow_counts_before_the_objective() -> None:
     assert objectives[-1] == objective_value(instance, schedule, Objective.MAKESPAN) == 10
 
 
-def test_seed_decides(heft_example: DagInstance) -> None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_seed_decides(variant: str, heft_example: DagInstance) -> None:
     """Tests that one seed gives one schedule and other seeds others."""
-    starts = [run(heft_example, seed, 60)[0].start.tolist() for seed in (1, 1, 2, 3, 4)]
+    starts = [run(heft_example, seed, 60, variant=variant)[0].start.tolist() for seed in (1, 1, 2, 3, 4)]
     assert starts[0] == starts[1]
     assert len({tuple(entry) for entry in starts}) > 1
 
@@ -284,7 +335,8 @@ def test_seed_decides(heft_example: DagInstance) -> None:
         ({"distance": "far"}, "distance: expected original or shifted, got 'far'."),
         ({"acceptance": "never"}, "acceptance: expected always or greedy, got 'never'."),
         ({"spiral": float("inf")}, "spiral: expected a number in -700..700, got inf."),
-        ({"decoding": "best"}, "decoding: expected one of ranked, eft, direct, got 'best'."),
+        ({"variant": "matlab"}, "variant: expected one of printed, reference, mealpy, got 'matlab'."),
+        ({"decoding": "best"}, "decoding: expected one of ranked, eft, direct, load, got 'best'."),
     ],
 )
 def test_parameters_are_checked(example_e: DagInstance, options: dict[str, object], message: str) -> None:
