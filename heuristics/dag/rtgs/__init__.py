@@ -1,0 +1,1 @@
+"""RTGS: whales whose positions are loads of GPUs, and a generator that makes placements from wished loads."""

@@ -1,0 +1,1 @@
+"""Figures of a study: box plots, convergence, performance profiles, critical differences, stability."""
