@@ -156,6 +156,48 @@ METHODS = {
         summary="whale optimisation algorithm on random keys",
         source="Mirjalili, Lewis 2016; keys and decoder ours",
     ),
+    "ga": Method(
+        path="heuristics.dag.genetic_algorithm:ga",
+        kind="search",
+        summary="genetic algorithm on random keys: tournaments, uniform crossover, mutation",
+        source="Bean 1994; decoder ours",
+    ),
+    "pso": Method(
+        path="heuristics.dag.particle_swarm:pso",
+        kind="search",
+        summary="particle swarm optimisation on random keys, with constriction",
+        source="Clerc, Kennedy 2002; keys and decoder ours",
+    ),
+    "sa": Method(
+        path="heuristics.dag.simulated_annealing:sa",
+        kind="search",
+        summary="simulated annealing on random keys",
+        source="Kirkpatrick, Gelatt, Vecchi 1983; keys and decoder ours",
+    ),
+    "rtgs": Method(
+        path="heuristics.dag.rtgs.rtgs:rtgs",
+        kind="search",
+        summary="whales that wish for loads, placements greedily made of the wishes",
+        source="Du, Ji, Wu, Hou, Nie 2025; on unrelated GPUs with transfers and memory: ours",
+    ),
+    "worl-rtgs": Method(
+        path="heuristics.dag.worl_rtgs.worl_rtgs:worl_rtgs",
+        kind="search",
+        summary="whales that wish for loads, placements made of the wishes by a trained Double-DQN",
+        source="ours, an interpretation of Du, Wu, Hou, Nie, Song 2025",
+    ),
+    "ddqn-sampling": Method(
+        path="heuristics.dag.worl_rtgs.ddqn_sampling:ddqn_sampling",
+        kind="search",
+        summary="best of many placements drawn from the trained Double-DQN, no whales",
+        source="ours",
+    ),
+    "ddqn": Method(
+        path="heuristics.dag.worl_rtgs.ddqn:ddqn",
+        kind="construction",
+        summary="the trained Double-DQN alone: one placement, greedy",
+        source="ours, an interpretation of Du, Wu, Hou, Nie, Song 2025",
+    ),
 }
 """Methods for the DAG problem by name."""
 

@@ -1,0 +1,1 @@
+"""Placements by a Double-DQN, and whales that wish for them; NumPy and Numba only."""

@@ -1,0 +1,211 @@
+"""The value network that all GPUs share: weights, files, and the forward pass (Numba)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import zipfile
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from heuristics.dag.worl_rtgs.features import NUM_FEATURES, NUM_INPUTS
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+NUM_HIDDEN = 64
+"""Units of each of the two hidden layers."""
+
+DOES_NOT_FIT = np.float32(-1e9)
+"""Value of a GPU that the task does not fit."""
+
+
+class Weights(NamedTuple):
+    """The network, float32: 36 inputs -> 64 -> 64 -> 1 with ReLU; row i of a matrix belongs to input i."""
+
+    w1: NDArray[np.float32]  # (36, 64)
+    b1: NDArray[np.float32]  # (64,)
+    w2: NDArray[np.float32]  # (64, 64)
+    b2: NDArray[np.float32]  # (64,)
+    w3: NDArray[np.float32]  # (64, 1)
+    b3: NDArray[np.float32]  # (1,)
+
+
+SHAPES = {
+    "w1": (NUM_INPUTS, NUM_HIDDEN),
+    "b1": (NUM_HIDDEN,),
+    "w2": (NUM_HIDDEN, NUM_HIDDEN),
+    "b2": (NUM_HIDDEN,),
+    "w3": (NUM_HIDDEN, 1),
+    "b3": (1,),
+}
+"""Shape of every field of `Weights`."""
+
+
+def initial_weights(rng: np.random.Generator) -> Weights:
+    """Return random weights: He et al. (2015), variance 2 / inputs, biases 0, the last layer times 0.1."""
+    arrays = {}
+    for name, shape in SHAPES.items():
+        if name.startswith("b"):
+            arrays[name] = np.zeros(shape, dtype=np.float32)
+            continue
+        scale = math.sqrt(2.0 / shape[0]) * (0.1 if name == "w3" else 1.0)
+        arrays[name] = (scale * rng.standard_normal(shape)).astype(np.float32)
+    return Weights(**arrays)
+
+
+def checked_weights(arrays: dict[str, NDArray[np.float32]], place: str) -> Weights:
+    """Return arrays as weights of the one memory layout that the kernels are compiled for.
+
+    Parameters
+    ----------
+    arrays
+        The fields of `Weights` by name.
+    place
+        Named in error messages.
+
+    Raises
+    ------
+    ValueError
+        If a field is missing, has another shape or kind, or holds what is no finite number.
+    """
+    fields = {}
+    for name, shape in SHAPES.items():
+        if name not in arrays:
+            raise ValueError(f"{place}: expected arrays {', '.join(SHAPES)}, got {', '.join(arrays) or 'none'}.")
+        array = np.asarray(arrays[name])
+        if array.dtype != np.float32 or array.shape != shape:
+            raise ValueError(f"{place}: expected {name} float32 {shape}, got {array.dtype} {array.shape}.")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{place}: expected finite numbers in {name}, got {array[~np.isfinite(array)][0]}.")
+        fields[name] = np.array(array, dtype=np.float32, order="C")
+    return Weights(**fields)
+
+
+def save_weights(path: str | PathLike[str], weights: Weights) -> None:
+    """Write weights to a file of NumPy arrays named as the fields; the same weights give the same bytes."""
+    checked = checked_weights(weights._asdict(), str(path))
+    with open(path, "wb") as file:
+        np.savez(file, **checked._asdict())
+
+
+def load_weights(path: str | PathLike[str]) -> Weights:
+    """Read weights that `save_weights` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such file, see `checked_weights`.
+    OSError
+        If it cannot be read.
+    """
+    with open(path, "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = dict(stored)
+        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path}: expected a file of weights, got something else ({error}).") from error
+    return checked_weights(arrays, str(path))
+
+
+def weights_sha256(weights: Weights) -> str:
+    """Return the SHA-256 of the arrays' bytes, little-endian, in the order of the fields."""
+    digest = hashlib.sha256()
+    for array in weights:
+        digest.update(np.ascontiguousarray(array, dtype="<f4").tobytes())
+    return digest.hexdigest()
+
+
+@njit(cache=True, forceinline=True)
+def _add_four(
+    sums: NDArray[np.float32],
+    matrix: NDArray[np.float32],
+    inputs: tuple[int, int, int, int],
+    values: tuple[float, float, float, float],
+) -> None:
+    """Add four inputs times their rows of a matrix, one after the other; so many share a load and a store of sums."""
+    a, b, c, d = inputs
+    x, y, z, v = values
+    for unit in range(NUM_HIDDEN):
+        sums[unit] = sums[unit] + x * matrix[a, unit] + y * matrix[b, unit] + z * matrix[c, unit] + v * matrix[d, unit]
+
+
+@njit(cache=True)
+def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_], out: NDArray[np.float32]) -> None:
+    """Write the value of every GPU that fits, `DOES_NOT_FIT` for the others.
+
+    The input of a GPU is its own row, then means and maxima of the rows of all GPUs that fit; that part of the first
+    layer is computed once. The inner loops run along the units of a layer and sum in a fixed order: they become vector
+    instructions without fast-math, and the values do not depend on the width of the vectors. Inputs that ReLU has set
+    to 0, about half, are left out of the second layer.
+
+    Parameters
+    ----------
+    weights
+        The network.
+    rows
+        Features of the GPUs that fit, shape (m, 12), float32; other rows are not read.
+    fits
+        Which GPUs are asked for, shape (m,).
+    out
+        Where the values go, shape (m,), float32.
+    """
+    w1, b1, w2, b2, w3, b3 = weights
+    context, first = np.empty(NUM_HIDDEN, dtype=np.float32), np.empty(NUM_HIDDEN, dtype=np.float32)
+    second, active = np.empty(NUM_HIDDEN, dtype=np.float32), np.empty(NUM_HIDDEN, dtype=np.uint64)
+    m, none = len(fits), np.float32(0.0)
+    _write_context(w1, b1, rows, fits, context)
+    for k in range(m):
+        if not fits[k]:
+            out[k] = DOES_NOT_FIT
+            continue
+        first[:] = context
+        row = rows[k]
+        for feature in range(0, NUM_FEATURES, 4):
+            inputs = (feature, feature + 1, feature + 2, feature + 3)
+            _add_four(first, w1, inputs, (row[feature], row[feature + 1], row[feature + 2], row[feature + 3]))
+        count = 0
+        for unit in range(NUM_HIDDEN):
+            active[count] = unit
+            count += first[unit] > none
+        second[:] = b2
+        for place in range(0, count - 3, 4):
+            a, b, c, d = active[place], active[place + 1], active[place + 2], active[place + 3]
+            _add_four(second, w2, (a, b, c, d), (first[a], first[b], first[c], first[d]))
+        for place in range(count - count % 4, count):
+            a = active[place]
+            for unit in range(NUM_HIDDEN):
+                second[unit] += first[a] * w2[a, unit]
+        x, y, z, v = b3[0], none, none, none  # four sums: none waits for the others
+        for unit in range(0, NUM_HIDDEN, 4):
+            x += max(second[unit], none) * w3[unit, 0]
+            y += max(second[unit + 1], none) * w3[unit + 1, 0]
+            z += max(second[unit + 2], none) * w3[unit + 2, 0]
+            v += max(second[unit + 3], none) * w3[unit + 3, 0]
+        out[k] = (x + y) + (z + v)
+
+
+@njit(cache=True, forceinline=True)
+def _write_context(
+    w1: NDArray[np.float32],
+    b1: NDArray[np.float32],
+    rows: NDArray[np.float32],
+    fits: NDArray[np.bool_],
+    context: NDArray[np.float32],
+) -> None:
+    """Write what biases, means and maxima give to the first layer, the same for every GPU of a step."""
+    count = max(fits.sum(), 1)
+    context[:] = b1
+    for feature in range(NUM_FEATURES):
+        total, largest = 0.0, np.float32(-np.inf)  # the mean in double precision: it hardly knows the order of GPUs
+        for k in range(len(fits)):
+            if fits[k]:
+                total += rows[k, feature]
+                largest = max(largest, rows[k, feature])
+        mean = np.float32(total / count)
+        for unit in range(NUM_HIDDEN):
+            context[unit] += mean * w1[NUM_FEATURES + feature, unit] + largest * w1[2 * NUM_FEATURES + feature, unit]

@@ -1,0 +1,103 @@
+"""How the network is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfig:
+    """The numbers of a training; a step is the placement of one task.
+
+    Parameters
+    ----------
+    steps
+        Placements in all.
+    gamma
+        Discount, in (0, 1].
+    horizon
+        Placements from a state to the one whose value is its target (n-step returns); 1 is the textbook's.
+    shaping
+        Whether rewards are shaped by the lower bound of what a placement can still become, in units of HEFT's makespan
+        (`shaped_rewards`); else they are the makespan's growth in units of LB.
+    learning_rate
+        Of Adam at the beginning; it falls to 0 along a cosine.
+    max_norm
+        Largest norm of a gradient.
+    batch
+        Transitions per update.
+    replay
+        Transitions that are kept.
+    warm_up
+        Steps before the first update.
+    steps_per_update
+        Steps for each update afterwards.
+    target_every
+        Updates after which the online network is copied to the target network.
+    updates_per_call
+        Updates that are made with one and the same acting network; a divisor of `target_every`.
+    epsilon_start, epsilon_end, epsilon_share
+        Exploration falls linearly from the first to the second over this share of the steps.
+    episodes
+        Placements of every instance.
+    wish_share
+        Share of the episodes with a wish.
+    validate_every
+        Steps between two measurements on the validation instances.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    steps: int = 800_000
+    gamma: float = 1.0
+    horizon: int = 1
+    shaping: bool = True
+    learning_rate: float = 5e-4
+    max_norm: float = 10.0
+    batch: int = 128
+    replay: int = 100_000
+    warm_up: int = 2_000
+    steps_per_update: int = 4
+    target_every: int = 500
+    updates_per_call: int = 20
+    epsilon_start: float = 1.0
+    epsilon_end: float = 0.05
+    epsilon_share: float = 0.2
+    episodes: int = 4
+    wish_share: float = 0.5
+    validate_every: int = 20_000
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name in (
+            "steps", "horizon", "batch", "replay", "steps_per_update", "target_every", "updates_per_call", "episodes",
+            "validate_every",
+        ):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: expected at least 1, got {getattr(self, name)}.")
+        if self.warm_up < 0:
+            raise ValueError(f"warm_up: expected at least 0, got {self.warm_up}.")
+        for name in ("epsilon_start", "epsilon_end", "epsilon_share", "wish_share"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name}: expected a number in 0..1, got {getattr(self, name)}.")
+        if not 0.0 < self.gamma <= 1.0:
+            raise ValueError(f"gamma: expected a number above 0, at most 1, got {self.gamma}.")
+        for name in ("learning_rate", "max_norm"):
+            if not 0.0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name}: expected a finite number above 0, got {getattr(self, name)}.")
+        if self.target_every % self.updates_per_call:
+            expected = f"a divisor of target_every, {self.target_every}"
+            raise ValueError(f"updates_per_call: expected {expected}, got {self.updates_per_call}.")
+
+    @property
+    def updates(self) -> int:
+        """Number of updates in all."""
+        return max(0, self.steps - self.warm_up) // self.steps_per_update
+
+    def epsilon(self, steps: int) -> float:
+        """Return the probability of exploring after a number of steps."""
+        share = min(1.0, steps / max(1.0, self.epsilon_share * self.steps))
+        return self.epsilon_start + share * (self.epsilon_end - self.epsilon_start)

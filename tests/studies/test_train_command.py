@@ -1,0 +1,104 @@
+"""Tests of `optgap train`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from heuristics.dag.worl_rtgs.network import initial_weights, load_weights, save_weights, weights_sha256
+from heuristics.dag.worl_rtgs.stored_instances import held_out_instances, instances_sha256, validation_instances
+from instances import DagInstance
+from instances.dag_json import write_dag_instance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.studies.run_command import Run
+
+SMALL = ("--steps", "900", "--set", "warm_up=100", "--set", "validate_every=300", "--set", "target_every=100")
+
+
+def test_training_writes_weights_and_where_they_come_from(run: Run, tmp_path: Path) -> None:
+    """Tests the files of a short training: hash, seeds, configuration, curve, held-out result, and no path."""
+    out = tmp_path / "deep" / "tiny.npz"
+    out.parent.mkdir()
+    ended = run("train", "worl-rtgs", "--seed", "5", *SMALL, "--gamma", "0.9", "--out", str(out), "--json")
+    assert (ended.status, ended.err) == (0, "")
+    text = out.with_suffix(".json").read_text(encoding="utf-8")
+    stored = json.loads(text)
+    assert ended.document == {"weights": str(out), "provenance": str(out.with_suffix(".json")), **stored}
+    assert str(tmp_path) not in text
+    assert "deep" not in text
+    assert stored["weights_sha256"] == weights_sha256(load_weights(out))
+    assert stored["seed"] == 5
+    assert stored["configuration"]["gamma"] == 0.9
+    assert (stored["configuration"]["steps"], stored["configuration"]["warm_up"]) == (900, 100)
+    assert stored["command"] == (
+        "optgap train worl-rtgs --seed 5 --steps 900 --gamma 0.9 --set warm_up=100 --set validate_every=300 "
+        "--set target_every=100 --out FILE"
+    )
+    assert {"python", "optgap", "numpy", "numba", "jax", "jaxlib", "optax"} <= set(stored["versions"])
+    assert stored["validation"]["instances_sha256"] == instances_sha256(validation_instances())
+    assert stored["validation"]["mean_ratio"] == min(point["validation_ratio"] for point in stored["curve"])
+    assert stored["held_out"]["instances_sha256"] == instances_sha256(held_out_instances())
+    assert stored["held_out"]["instances"] == 200
+    assert stored["curve"][0]["steps"] == 0
+    assert not stored["interrupted"]
+
+
+def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example_e: DagInstance) -> None:
+    """Tests that fine-tuning takes the weights it is given, names instance and spread, and answers in text."""
+    instance, start, out = tmp_path / "e.json", tmp_path / "start.npz", tmp_path / "tuned.npz"
+    write_dag_instance(example_e, instance)
+    weights = initial_weights(np.random.default_rng(1))
+    save_weights(start, weights)
+    arguments = ("--fine-tune", str(instance), "--weights", str(start), "--spread", "0.2", *SMALL)
+    ended = run("train", "worl-rtgs", *arguments, "--out", out.name)
+    assert (ended.status, ended.err) == (0, "")
+    stored = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    assert stored["start_weights_sha256"] == weights_sha256(weights)
+    assert stored["fine_tuned_to"] == {"instance": "E", "instance_sha256": example_e.sha256, "spread": 0.2}
+    assert stored["configuration"]["learning_rate"] == 1e-4
+    assert stored["validation"]["mean_ratio"] <= stored["curve"][0]["validation_ratio"]
+    assert "held out: " in ended.out
+    assert "provenance: tuned.json" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("woa", "--out", "w.npz"), "METHOD: expected worl-rtgs, got 'woa'."),
+        (("worl-rtgs", "--out", "w.txt"), "w.txt: expected a name that ends in .npz."),
+        (("worl-rtgs", "--out", "w.npz", "--spread", "1"), "--spread: expected none without --fine-tune, got 1."),
+        (("worl-rtgs", "--out", "w.npz", "--steps", "0"), "--steps: expected an integer of at least 1, got 0."),
+        (("worl-rtgs", "--out", "w.npz", "--gamma", "2"), "--gamma: expected a number in 0..1, got 2."),
+        (("worl-rtgs", "--out", "w.npz", "--set", "batch=0"), "--set batch: expected at least 1, got 0."),
+        (("worl-rtgs", "--out", "w.npz", "--set", "bach=1"), "--set: expected a parameter of worl-rtgs ("),
+        (("worl-rtgs", "--out", "none/w.npz"), "none/w.npz: expected a file that can be written, got: "),
+        (("worl-rtgs", "--out", "w.npz", "--weights", "w.npz"), "w.npz: expected another file to write than the one"),
+        (("worl-rtgs", "--out", "w.npz", "--weights", "x.npz"), "x.npz: expected a file that can be read, got: "),
+        (("worl-rtgs", "--out", "w.npz", "--weights", "bad.npz"), "bad.npz: expected a file of weights, got "),
+        (("worl-rtgs", "--out", "w.npz", "--fine-tune", "bad.npz"), "bad.npz: "),
+        (
+            ("worl-rtgs", "--out", "w.npz", "--fine-tune", "empty.json"),
+            "empty.json: tasks: expected 1 to 100000 (--set replay), got 0.",
+        ),
+        (("worl-rtgs",), "--out: expected"),
+    ],
+)
+def test_misuse_is_told_in_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], line: str
+) -> None:
+    """Tests that misuse ends with status 2 and one line, before anything is trained or written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.npz").write_text("no weights", encoding="utf-8")
+    write_dag_instance(DagInstance.from_lists([], num_gpus=1), tmp_path / "empty.json")
+    ended = run("train", *arguments)
+    assert ended.status == 2
+    assert ended.out == ""
+    assert ended.err.startswith(line)
+    assert ended.err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.npz", "empty.json"]
