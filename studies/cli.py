@@ -20,6 +20,8 @@ from studies.commands.generate import generate
 from studies.commands.methods import methods
 from studies.commands.show_versions import show_versions
 from studies.commands.solve import solve
+from studies.commands.study import study
+from studies.commands.train import train
 from studies.commands.verify import verify
 
 if TYPE_CHECKING:
@@ -30,8 +32,9 @@ DONE, BAD_INPUT, SOFTWARE_ERROR, INTERRUPTED = 0, 2, 3, 130
 
 # Plain help and no completion scripts: Rich would be imported for them, and start-up is part of the contract.
 app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
-for _command in (demo, generate, convert, solve, bound, verify, methods, show_versions):
+for _command in (demo, generate, convert, solve, bound, verify, train, methods, show_versions):
     app.command(_command.__name__.replace("_", "-"))(_command)
+app.add_typer(study, name="study")
 
 
 def _print_version(is_asked: bool) -> None:

@@ -78,6 +78,11 @@ FAMILIES: dict[str, Family] = {
         description="chains of random lengths side by side",
         source="Pinedo, Scheduling",
     ),
+    "independent": Family(
+        path="instances.generators.independent:independent",
+        description="tasks without edges",
+        source="Lenstra, Shmoys and Tardos (1990)",
+    ),
     "fft": Family(
         path="instances.generators.fft:fft",
         description="recursive fast Fourier transform: splits, then butterflies",

@@ -73,3 +73,32 @@ def test_lower_bounds_for_a_paper() -> None:
     assert "above the optimum (gap to lower bound)" in shown
     assert f"my-bound: a bound of {int(rows[2][9]) + 1}\n" in shown
     assert "same instance: True" in shown
+
+
+def test_whales_against_the_optimum() -> None:
+    """Tests that the study of the whales, reduced, runs to proven optima, and that its tables hold together."""
+    notebook = nbformat.read(ROOT / "notebooks" / "whales_against_the_optimum.ipynb", as_version=4)
+    cell = next(cell for cell in notebook.cells if "repetitions = 4" in cell.source)
+    reduced = {
+        "tasks = 14": "tasks = 8",
+        "repetitions = 4": "repetitions = 2",
+        "evaluations = 1000": "evaluations = 60",
+    }
+    for full, small in reduced.items():
+        assert cell.source.count(full) == 1
+        cell.source = cell.source.replace(full, small)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    assert re.search(r"^\d+ runs finished, 0 failed$", shown, re.MULTILINE)
+    assert "All gaps are optimality gaps: the optima of all 12 instances are proven." in shown
+    assert "-" not in re.findall(r"mean gap (\S+) %", shown)
+    assert len(re.findall(r"^\S.*: mean gap .*worl-rtgs", shown, re.MULTILINE)) == 9
+    wins = re.findall(r" is better than .+ on (\d+) of 12 instances, worse on (\d+)\.", shown)
+    assert len(wins) == 8
+    assert all(int(won) + int(lost) <= 12 for won, lost in wins)
+    latex = re.search(r"^%.*?end\{tabular\}", shown, re.DOTALL | re.MULTILINE)
+    assert latex is not None
+    head, *rows = check_latex(latex[0])
+    assert (head[0], len(rows)) == ("method", 10)
+    assert "Reductions of worl-rtgs at 60 evaluations" in shown
+    assert _pictures(notebook) == 4

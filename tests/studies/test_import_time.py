@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("numpy", "numba", "ortools", "highspy", "matplotlib", "networkx", "deap", "pydot", "scipy", "pandas")
+HEAVY = (
+    *("numpy", "numba", "ortools", "highspy", "matplotlib", "networkx", "deap", "pydot", "scipy", "pandas"),
+    *("jax", "optax"),
+)
 
 
 def _imported(*arguments: str) -> set[str]:
@@ -21,7 +24,10 @@ def _imported(*arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip().split(".")[0] for line in lines}
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("solve", "--help"), ("--version",), ("solve", "--sed", "1")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("solve", "--help"), ("study", "run", "--help"), ("--version",), ("solve", "--sed", "1")],
+)
 def test_help_and_misuse_import_nothing_heavy(arguments: tuple[str, ...]) -> None:
     """Tests that neither help nor a usage error imports NumPy, solvers, plots or Rich."""
     imported = _imported(*arguments)

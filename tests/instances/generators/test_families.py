@@ -15,6 +15,7 @@ EXACT = (
     "in-tree",
     "out-tree",
     "chains",
+    "independent",
     "hyperparameter-sweep",
     "multi-tenant",
 )
@@ -23,7 +24,7 @@ EXACT = (
 def test_names() -> None:
     """Tests that the families are the documented ones and each names its file, a description and a source."""
     assert list(FAMILIES) == [
-        *("layered", "erdos-renyi", "series-parallel", "fork-join", "in-tree", "out-tree", "chains"),
+        *("layered", "erdos-renyi", "series-parallel", "fork-join", "in-tree", "out-tree", "chains", "independent"),
         *("fft", "lu", "cholesky", "gaussian-elimination", "stencil"),
         *("pipeline-training", "inception", "nasnet", "transformer", "mixture-of-experts"),
         *("hyperparameter-sweep", "multi-tenant"),

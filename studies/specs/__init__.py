@@ -1,0 +1,1 @@
+"""Specifications that come with the package; `optgap study run NAME` finds them by name."""

@@ -1,0 +1,38 @@
+"""Numbers of statistics as texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from studies.statistics.bootstrap import Interval
+
+NONE = "-"
+"""What is not known or not defined."""
+
+
+def points(difference: float | None) -> str:
+    """Return a difference of gaps in percentage points, signed; only a difference of 0 becomes 0.00."""
+    if difference is None:
+        return NONE
+    text = f"{100 * difference:+.2f}"
+    if text in ("+0.00", "-0.00"):
+        return "0.00" if abs(difference) < 1e-12 else f"{text[0]}<0.01"
+    return text
+
+
+def interval_text(interval: Interval | None) -> str:
+    """Return an interval of differences in percentage points."""
+    return NONE if interval is None else f"[{points(interval.low)}, {points(interval.high)}]"
+
+
+def p_text(p_value: float | None) -> str:
+    """Return a p-value with four decimals; small ones are not rounded to 0."""
+    if p_value is None:
+        return NONE
+    return "<0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
+
+
+def decimal(value: float | None, decimals: int = 2) -> str:
+    """Return a number with a fixed number of decimals."""
+    return NONE if value is None else f"{value:.{decimals}f}"

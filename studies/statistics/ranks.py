@@ -1,0 +1,130 @@
+"""Average ranks over instances, the Friedman test, and Nemenyi's critical difference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+LEVEL = 0.05
+"""Level of significance of the critical difference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FriedmanTest:
+    """Statistic (chi squared, corrected for ties) and p-value of the hypothesis that all methods rank alike."""
+
+    statistic: float
+    p_value: float
+
+
+def average_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean rank of every method; 1 is best, ties share the mean of their ranks.
+
+    Parameters
+    ----------
+    values
+        Smaller is better, shape (instances, methods), without NaN: rank what all methods have.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing or there is no instance.
+    """
+    from scipy.stats import rankdata
+
+    _check(values)
+    means: NDArray[np.float64] = rankdata(values, axis=1).mean(axis=0)
+    return means
+
+
+def friedman(values: NDArray[np.float64]) -> FriedmanTest | None:
+    """Test whether methods differ at all.
+
+    Parameters
+    ----------
+    values
+        As for `average_ranks`.
+
+    Returns
+    -------
+    FriedmanTest or None
+        None for fewer than three methods or two instances, where the test says nothing.
+
+    References
+    ----------
+    Friedman (1937), as in Demsar (2006), by SciPy, which corrects for ties (Demsar's numbers do not).
+    """
+    from scipy.stats import friedmanchisquare
+
+    _check(values)
+    if values.shape[0] < 2 or values.shape[1] < 3:
+        return None
+    if (values == values[:, :1]).all():
+        return FriedmanTest(statistic=0.0, p_value=1.0)
+    found = friedmanchisquare(*values.T)
+    return FriedmanTest(statistic=float(found.statistic), p_value=float(found.pvalue))
+
+
+@lru_cache(maxsize=64)
+def critical_difference(num_methods: int, num_instances: int, level: float = LEVEL) -> float:
+    """Return how far two average ranks must lie apart to be significantly different.
+
+    Parameters
+    ----------
+    num_methods
+        At least 2.
+    num_instances
+        At least 1.
+    level
+        Of significance.
+
+    References
+    ----------
+    Nemenyi (1963), as in Demsar (2006), section 3.2.2: q sqrt(k (k + 1) / (6 N)), q being the studentized range
+    of k means with infinitely many degrees of freedom, divided by sqrt(2).
+    """
+    from scipy.stats import studentized_range
+
+    if num_methods < 2 or num_instances < 1:
+        got = f"{num_methods} and {num_instances}"
+        raise ValueError(f"critical difference: expected two methods and an instance at least, got {got}.")
+    q = float(studentized_range.ppf(1 - level, num_methods, np.inf)) / math.sqrt(2)
+    return q * math.sqrt(num_methods * (num_methods + 1) / (6 * num_instances))
+
+
+def indistinct_groups(ranks: Sequence[float] | NDArray[np.float64], difference: float) -> list[list[int]]:
+    """Return the largest groups of methods whose ranks all lie within the critical difference.
+
+    Returns
+    -------
+    list of list of int
+        Groups of at least two indices into `ranks`, from the best rank on, each by rank; none is part of another.
+    """
+    order = sorted(range(len(ranks)), key=lambda method: (ranks[method], method))
+    groups: list[list[int]] = []
+    last = 0
+    for first in range(len(order)):
+        end = first
+        while end + 1 < len(order) and ranks[order[end + 1]] - ranks[order[first]] <= difference:
+            end += 1
+        if end > first and (not groups or end > last):
+            groups.append(order[first : end + 1])
+            last = end
+    return groups
+
+
+def _check(values: NDArray[np.float64]) -> None:
+    """Refuse what cannot be ranked."""
+    if values.ndim != 2 or not len(values) or not values.shape[1]:
+        raise ValueError(f"values: expected instances in rows and methods in columns, got shape {values.shape}.")
+    if np.isnan(values).any():
+        raise ValueError("values: expected a number for every instance and method, got NaN.")

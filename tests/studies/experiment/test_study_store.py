@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from studies.experiment.expand_instances import expand_instances
+from studies.experiment.presence import SILENT_SECONDS, Presence
+from studies.experiment.run_answer import RunAnswer
+from studies.experiment.study_plan import StudyPlan, study_plan
+from studies.experiment.study_store import DATABASE, StudyStore
+from tests.studies.experiment.study_specs import small_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def plan() -> StudyPlan:
+    """24 runs on two instances."""
+    spec = small_spec()
+    return study_plan(spec, expand_instances(spec))
+
+
+@pytest.fixture
+def store(tmp_path: Path, plan: StudyPlan) -> StudyStore:
+    """Put the plan into a store."""
+    store = StudyStore(tmp_path, create=True)
+    store.write_plan(plan)
+    return store
+
+
+def test_every_run_is_claimed_once(store: StudyStore, tmp_path: Path) -> None:
+    """Tests that two connections share out the runs of a phase in order, none twice."""
+    with StudyStore(tmp_path) as other:
+        keys = []
+        while True:
+            claims = [store.claim("a", "method", 1), other.claim("b", "method", 1)]
+            keys += [claim["key"] for claim in claims if claim is not None]
+            if None in claims:
+                break
+        positions = [row["position"] for key in keys for row in store.select("SELECT * FROM runs WHERE key = ?", key)]
+        assert positions == list(range(6, 24))
+        assert other.counts() == {"pending": 6, "running": 18, "finished": 0, "failed": 0}
+
+
+def test_answers_are_kept(store: StudyStore, plan: StudyPlan) -> None:
+    """Tests that an answer is stored with its environment, and stays when the plan is written again."""
+    row = store.claim("a", "method", 1)
+    assert row is not None
+    assert store.finish(row["key"], "a", RunAnswer(objective=7, seconds=0.5, schedule="{}"), '{"x": 1}')
+    failed = store.claim("a", "method", 1)
+    assert failed is not None
+    assert store.finish(failed["key"], "a", RunAnswer(error="RuntimeError: no"), '{"x": 1}')
+    store.write_plan(plan)
+    assert store.counts() == {"pending": 22, "running": 0, "finished": 1, "failed": 1}
+    assert store.done_keys() == {row["key"], failed["key"]}
+    (kept,) = store.select("SELECT * FROM runs JOIN environments ON id = environment WHERE key = ?", row["key"])
+    assert (kept["objective"], kept["seconds"], kept["content"], kept["owner"]) == (7, 0.5, '{"x": 1}', None)
+    assert len(store.select("SELECT * FROM environments")) == 1
+    store.forget_failures()
+    assert store.counts()["pending"] == 23
+
+
+def test_runs_that_are_no_longer_planned_are_set_aside(store: StudyStore, plan: StudyPlan) -> None:
+    """Tests that a changed parameter is a new run, that old answers stay, and that they return with the old plan."""
+    while (row := store.claim("a", "method", 1)) is not None:
+        store.finish(row["key"], "a", RunAnswer(objective=9), None)
+    spec = small_spec(("population = 5", "population = 6"))
+    store.write_plan(study_plan(spec, expand_instances(spec)))
+    assert store.counts() == {"pending": 6 + 8, "running": 0, "finished": 10, "failed": 0}
+    store.write_plan(plan)
+    assert store.counts() == {"pending": 6, "running": 0, "finished": 18, "failed": 0}
+
+
+def test_a_new_label_is_no_new_run(store: StudyStore) -> None:
+    """Tests that renaming a method renames its runs."""
+    spec = small_spec(('label = "woa, no HEFT seed"', 'label = "whales"'))
+    store.write_plan(study_plan(spec, expand_instances(spec)))
+    labels = {row["label"] for row in store.select("SELECT DISTINCT label FROM runs WHERE is_planned = 1")}
+    assert "whales" in labels
+    assert "woa, no HEFT seed" not in labels
+    assert sum(store.counts().values()) == 24
+
+
+def test_only_the_owner_answers(store: StudyStore) -> None:
+    """Tests that an answer to a run that was given to somebody else is dropped."""
+    row = store.claim("a", "exact", 1)
+    assert row is not None
+    store.release("a")
+    again = store.claim("b", "exact", 1)
+    assert again is not None
+    assert again["key"] == row["key"]
+    assert not store.finish(row["key"], "a", RunAnswer(objective=1), None)
+    assert store.finish(row["key"], "b", RunAnswer(objective=2), None)
+    assert [row["objective"] for row in store.select("SELECT objective FROM runs WHERE state = 'finished'")] == [2]
+
+
+def test_runs_of_processes_that_are_gone_are_free(store: StudyStore) -> None:
+    """Tests that runs of dead and of silent processes are given back, and those of living ones are not."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    with Presence(store) as presence:
+        (me,) = store.select("SELECT * FROM owners")
+        assert (me["id"], me["pid"]) == (presence.owner, os.getpid())
+        now = time.time()
+        store.write_owner("dead", me["host"], dead.pid, now)
+        store.write_owner("silent", "elsewhere", 1, now - 2 * SILENT_SECONDS)
+        store.write_owner("alive", "elsewhere", 1, now)
+        store.write_owner("here", me["host"], os.getppid(), now)
+        for owner in ("dead", "silent", "alive", "here", presence.owner):
+            assert store.claim(owner, "method", 1) is not None
+        presence.free_abandoned()
+        running = {row["owner"] for row in store.select("SELECT owner FROM runs WHERE state = 'running'")}
+        assert running == {"alive", "here", presence.owner}
+    assert {row["id"] for row in store.select("SELECT id FROM owners")} == {"alive", "here"}
+    assert store.counts()["running"] == 2
+
+
+def test_instances_are_files_and_checked(store: StudyStore, plan: StudyPlan) -> None:
+    """Tests that instances are found by origin, and that a changed file is refused."""
+    item = plan.instances[0]
+    found = store.stored_instance(item.origin)
+    assert found is not None
+    assert found.sha256 == item.instance.sha256
+    assert store.stored_instance("nothing") is None
+    path = store.instance_path(item.instance.sha256)
+    path.write_text(path.read_text().replace('"release": 0', '"release": 1'))
+    with pytest.raises(ValueError, match=rf"{path.name}: expected the content {item.instance.sha256[:16]}"):
+        store.instance(item.instance.sha256)
+
+
+def test_other_folders_are_refused(tmp_path: Path) -> None:
+    """Tests that a missing store, another file and another version are told apart."""
+    with pytest.raises(FileNotFoundError):
+        StudyStore(tmp_path)
+    (tmp_path / DATABASE).write_text("no database, but long enough to be taken for one by its first bytes" * 20)
+    with pytest.raises(ValueError, match=r"study.sqlite: expected the store of a study, got: file is not a database."):
+        StudyStore(tmp_path)
+    (tmp_path / DATABASE).unlink()
+    StudyStore(tmp_path, create=True).close()
+    database = sqlite3.connect(tmp_path / DATABASE)
+    database.execute("INSERT INTO study VALUES (1, 99, 'x', 'makespan', 0, '')")
+    database.commit()
+    database.close()
+    with pytest.raises(ValueError, match=r"study.sqlite: expected a store of version 1, got 99."):
+        StudyStore(tmp_path)
