@@ -35,7 +35,7 @@ def ddqn_sampling(
     stop: StopCriterion,
     callback: Callback,
     *,
-    temperature: float = 0.01,
+    temperature: float = 0.015,
     heft_seed: bool = True,
     weights: str | None = None,
 ) -> DagSchedule | None:
@@ -57,7 +57,8 @@ def ddqn_sampling(
     callback
         Told of every evaluation.
     temperature
-        Of the noise, in the unit of the network's values; it does not fall. With 0 all placements are the same.
+        Of the noise, in the unit of the network's values; it does not fall. With 0 all placements are the same. The
+        default is that of `worl_rtgs`, chosen by the same trials.
     heft_seed
         Whether the first placement is HEFT's.
     weights
