@@ -118,7 +118,8 @@ MAX_GPUS = 4096
 def parse_cluster(text: str) -> Cluster:
     """Make a cluster from a preset's name or a short text such as ``2xV100-16GB+1xT4,4xP100``.
 
-    Servers are separated by commas, GPUs within a server by plus signs; a count is written before an ``x``.
+    Servers are separated by commas, GPUs within a server by plus signs; a count of GPUs is written before an ``x``, a
+    number of like servers before a ``*``: ``64*8xV100-16GB``.
 
     Raises
     ------
@@ -132,10 +133,12 @@ def parse_cluster(text: str) -> Cluster:
     near = difflib.get_close_matches(text, CLUSTER_PRESETS)
     if near and not _looks_like_kinds(text):
         raise ValueError(f"cluster: expected a preset such as {' or '.join(near)}, got {text!r}.")
-    servers, num_gpus = [], 0
-    for number, part in enumerate(text.split(",")):
+    servers: list[Server] = []
+    num_gpus = 0
+    for part in text.split(","):
+        times = re.match(r"\s*(\d{1,9})\*", part)
         kinds: list[GpuKind] = []
-        for group in part.split("+"):
+        for group in part[times.end() if times else 0 :].split("+"):
             match = re.fullmatch(r"(?:(\d+)x)?([A-Za-z0-9-]+)", group.strip())
             if match is None:
                 raise ValueError(f"cluster: expected a preset or COUNTxKIND+...,... such as 2xT4+1xP100, got {text!r}.")
@@ -144,13 +147,17 @@ def parse_cluster(text: str) -> Cluster:
             if num_gpus > MAX_GPUS:
                 raise ValueError(f"cluster: expected at most {MAX_GPUS} GPUs, got {text!r}.")
             kinds += [gpu_kind(match[2])] * count
-        servers.append(Server(name=f"s{number}", kinds=tuple(kinds)))
+        num_like = int(times[1]) if times else 1
+        num_gpus += (num_like - 1) * len(kinds)
+        if max(num_gpus, num_like) > MAX_GPUS:
+            raise ValueError(f"cluster: expected at most {MAX_GPUS} GPUs, got {text!r}.")
+        servers += [Server(name=f"s{len(servers) + like}", kinds=tuple(kinds)) for like in range(num_like)]
     return Cluster(servers=tuple(servers))
 
 
 def _looks_like_kinds(text: str) -> bool:
     """Say whether a text names a kind of the catalogue or counts anything."""
-    return bool(re.search(r"[,+]|^\s*\d+x", text)) or text.strip() in GPU_KINDS
+    return bool(re.search(r"[,+*]|^\s*\d+x", text)) or text.strip() in GPU_KINDS
 
 
 def _nvlink_groups(server: Server) -> list[tuple[str, int] | None]:

@@ -62,6 +62,10 @@ class JsonObject:
         """Take a text."""
         return self._take(key, default, "text", lambda value: isinstance(value, str))
 
+    def optional_text(self, key: str, default: object = REQUIRED) -> Any:
+        """Take a text or null."""
+        return self._take(key, default, "text or null", lambda value: value is None or isinstance(value, str))
+
     def integer(self, key: str, default: object = REQUIRED) -> Any:
         """Take an integer."""
         return self._take(key, default, "an integer", is_integer)

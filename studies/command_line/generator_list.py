@@ -15,8 +15,11 @@ def generator_list() -> dict[str, Any]:
     """Return families, cluster presets and kinds of GPU as JSON values."""
     from instances.cluster_presets import CLUSTER_PRESETS
     from instances.generators.families import FAMILIES
+    from instances.generators.jobs.families import JOBS_FAMILIES
+    from instances.generators.jobs.planted_jobs import planted_jobs
     from instances.generators.planted import planted_optimum
     from instances.gpu_catalogue import GPU_KINDS
+    from studies.command_line.generate_jobs_file import PLANTED_JOBS, PLANTED_OWN
     from studies.command_line.planted import OWN_OPTIONS
 
     return {
@@ -37,6 +40,23 @@ def generator_list() -> dict[str, Any]:
                 "parameters": [name for name in signature(planted_optimum).parameters if name not in OWN_OPTIONS],
             }
         ],
+        "jobs_families": [
+            {
+                "name": name,
+                "description": family.description,
+                "source": family.source,
+                "parameters": list(family.parameters()),
+            }
+            for name, family in JOBS_FAMILIES.items()
+        ]
+        + [
+            {
+                "name": PLANTED_JOBS,
+                "description": "built around an optimal schedule: the optimum is known at any size",
+                "source": "ours",
+                "parameters": [name for name in signature(planted_jobs).parameters if name not in PLANTED_OWN],
+            }
+        ],
         "cluster_presets": [
             {"name": name, "description": _first_line(preset)} for name, preset in CLUSTER_PRESETS.items()
         ],
@@ -48,12 +68,17 @@ def generator_list() -> dict[str, Any]:
 
 
 def generator_list_text() -> str:
-    """Return the same as three tables."""
+    """Return the same as tables."""
     listed = generator_list()
     families = text_table(
         ["family", "what it models", "--set"],
         [[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["families"]],
         title="Families",
+    )
+    jobs_families = text_table(
+        ["family", "what it models", "--set"],
+        [[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["jobs_families"]],
+        title="Families of jobs that arrive, with --jobs and --load",
     )
     presets = text_table(
         ["preset", "what it is"],
@@ -69,7 +94,7 @@ def generator_list_text() -> str:
         title="Kinds of GPU, for --gpus such as 2xV100-16GB+1xT4,4xP100",
         numbers=["memory GiB", "GB/s"],
     )
-    return f"{families}\n\n{presets}\n\n{kinds}"
+    return f"{families}\n\n{jobs_families}\n\n{presets}\n\n{kinds}"
 
 
 def _first_line(function: Callable[..., object]) -> str:

@@ -1,12 +1,12 @@
 """Command `convert`: a file of a public format becomes an instance."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from studies.command_line.aligned import aligned
-from studies.command_line.bad_input import BadInputError, options, reading, writing
+from studies.command_line.bad_input import BadInputError, options, reading, shortened, writing
 from studies.command_line.cost_model import cost_model
 from studies.command_line.instance_summary import instance_summary
 from studies.command_line.option_types import cluster, integer
@@ -14,6 +14,12 @@ from studies.command_line.output import print_json, print_text
 from studies.command_line.output_file import check_distinct, check_writable
 from studies.command_line.text_table import text_table
 from studies.commands import options as opt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from instances.readers.jobs.jobs_readers import JobsReader
+    from instances.readers.readers import Reader
 
 
 def convert(
@@ -50,11 +56,36 @@ def convert(
         raise BadInputError("--from: expected the name of a format (see --list), got nothing.")
     if output is None:
         raise BadInputError("--output: expected a file to write, got nothing.")
+    from instances.readers.jobs.jobs_readers import JOBS_READERS
+
+    if from_ in JOBS_READERS:
+        from studies.command_line.convert_jobs_file import convert_jobs_file
+
+        convert_jobs_file(
+            from_,
+            file,
+            given={"cluster": cluster(gpus), "seed": seed, "tick_seconds": tick_seconds},
+            others={
+                "reference_kind": reference_kind,
+                "ccr": ccr,
+                "heterogeneity": heterogeneity,
+                "consistency": consistency,
+                "memory_tightness": memory_tightness,
+                "forbidden": forbidden,
+                "mean_ticks": mean_ticks,
+            },
+            texts=set_ or [],
+            output=output,
+            as_json=as_json,
+        )
+        return
     from instances.dag_json import write_dag_instance
-    from instances.readers.readers import read_instance
+    from instances.readers.readers import READERS, read_instance
     from studies.command_line.live_progress import LiveProgress
     from studies.command_line.reader_options import option_of_place, reader_options
 
+    if from_ not in READERS:
+        raise BadInputError(f"--from: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {shortened(from_)}.")
     cost = cost_model(
         tick_seconds=tick_seconds,
         mean_ticks=mean_ticks,
@@ -81,19 +112,26 @@ def convert(
 
 def _print_formats(*, as_json: bool) -> None:
     """List the formats."""
+    from instances.readers.jobs.jobs_readers import JOBS_READERS
     from instances.readers.readers import READERS
 
-    formats = [
+    formats, jobs_formats = _formats(READERS), _formats(JOBS_READERS)
+    if as_json:
+        print_json({"formats": formats, "jobs_formats": jobs_formats})
+        return
+    for entries, title in ((formats, "Formats"), (jobs_formats, "Traces of jobs that arrive")):
+        rows = [[str(item["name"]), str(item["description"]), ", ".join(map(str, item["options"]))] for item in entries]
+        print_text(text_table(["format", "what it is", "options"], rows, title=title))
+
+
+def _formats(readers: "Mapping[str, Reader | JobsReader]") -> list[dict[str, Any]]:
+    """Describe formats as JSON values."""
+    return [
         {
             "name": name,
             "description": reader.description,
             "extensions": list(reader.extensions),
             "options": list(reader.options()),
         }
-        for name, reader in READERS.items()
+        for name, reader in readers.items()
     ]
-    if as_json:
-        print_json({"formats": formats})
-        return
-    rows = [[str(item["name"]), str(item["description"]), ", ".join(item["options"])] for item in formats]
-    print_text(text_table(["format", "what it is", "options"], rows, title="Formats"))

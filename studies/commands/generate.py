@@ -9,7 +9,7 @@ from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import BadInputError, options, writing
 from studies.command_line.cost_model import cost_model
 from studies.command_line.instance_summary import instance_summary
-from studies.command_line.option_types import cluster, integer
+from studies.command_line.option_types import cluster, integer, number
 from studies.command_line.output import print_json, print_text
 from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
@@ -17,16 +17,40 @@ from studies.commands import options as opt
 PLANTED = "planted"
 """Family whose instances come with an optimal schedule."""
 
+DEFAULT_SIZE = 20
+"""Number of tasks or jobs where none is given."""
+
 
 def generate(
     family: Annotated[str | None, typer.Argument(metavar="FAMILY", help="One that --list names.")] = None,
     output: opt.OUTPUT = None,
     tasks: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--tasks", parser=integer("--tasks", low=1, high=opt.MAX_TASKS), metavar="N", help="Wished number of tasks."
+            "--tasks",
+            parser=integer("--tasks", low=1, high=opt.MAX_TASKS),
+            metavar="N",
+            help="Wished number of tasks; default 20.",
         ),
-    ] = 20,
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            parser=integer("--jobs", low=1, high=opt.MAX_TASKS),
+            metavar="N",
+            help="Number of jobs, families jobs-... only; default 20.",
+        ),
+    ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(
+            "--load",
+            parser=number("--load", high=1e6),
+            metavar="X",
+            help="Work of all jobs over what all GPUs can do until the last arrival, families jobs-... only.",
+        ),
+    ] = None,
     seed: opt.SEED = 0,
     gpus: opt.GPUS = None,
     ccr: opt.CCR = None,
@@ -58,6 +82,36 @@ def generate(
         raise BadInputError("FAMILY: expected the name of a family (see --list), got nothing.")
     if output is None:
         raise BadInputError("--output: expected a file to write, got nothing.")
+    from instances.generators.jobs.families import JOBS_FAMILIES
+    from studies.command_line.generate_jobs_file import PLANTED_JOBS, generate_jobs_file
+
+    if family in (*JOBS_FAMILIES, PLANTED_JOBS):
+        generate_jobs_file(
+            family,
+            jobs=DEFAULT_SIZE if jobs is None else jobs,
+            load=load,
+            seed=seed,
+            cluster=cluster(gpus),
+            tick_seconds=tick_seconds,
+            forbidden=forbidden,
+            others={
+                "tasks": tasks,
+                "ccr": ccr,
+                "heterogeneity": heterogeneity,
+                "consistency": consistency,
+                "memory_tightness": memory_tightness,
+                "mean_ticks": mean_ticks,
+            },
+            texts=set_ or [],
+            output=output,
+            schedule_out=schedule_out,
+            as_json=as_json,
+        )
+        return
+    for option, value in (("--jobs", jobs), ("--load", load)):
+        if value is not None:
+            raise BadInputError(f"{option}: expected none for {family}; only families jobs-... have jobs that arrive.")
+    tasks = DEFAULT_SIZE if tasks is None else tasks
     from instances.dag_json import write_dag_instance
     from instances.generators.families import FAMILIES
     from instances.generators.generate import generate as generate_instance
@@ -65,7 +119,8 @@ def generate(
     from studies.command_line.set_parameters import set_parameters
 
     if family not in (*FAMILIES, PLANTED):
-        raise BadInputError(f"FAMILY: expected one of {', '.join([*FAMILIES, PLANTED])}, got {family!r}.")
+        choices = ", ".join([*FAMILIES, PLANTED, *JOBS_FAMILIES, PLANTED_JOBS])
+        raise BadInputError(f"FAMILY: expected one of {choices}, got {family!r}.")
     if schedule_out is not None and family != PLANTED:
         raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED} knows a schedule.")
     check_distinct([], [output, schedule_out])

@@ -91,7 +91,7 @@ GPUS = Annotated[
     typer.Option(
         "--gpus",
         metavar="CLUSTER",
-        help="Preset, or servers separated by commas such as 2xV100-16GB+1xT4,4xP100.",
+        help="Preset, or servers separated by commas such as 2xV100-16GB+1xT4,4xP100; 64*8xT4 for 64 like ones.",
     ),
 ]
 CCR = Annotated[

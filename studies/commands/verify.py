@@ -19,6 +19,14 @@ def verify(
     as_json: opt.AS_JSON = False,
 ) -> int:
     """Check a schedule; list every violation (status 1)."""
+    from instances.file_format import file_format
+
+    with reading(instance_file):
+        is_jobs = file_format(instance_file) == "optgap/jobs"
+    if is_jobs:
+        from studies.command_line.verify_jobs import verify_jobs
+
+        return verify_jobs(instance_file, schedule_file, contention=contention, as_json=as_json)
     from instances.contention import Contention
     from instances.dag_json import read_dag_instance, read_dag_schedule
     from instances.objective import Objective, objective_value

@@ -102,12 +102,28 @@ def test_parse_a_text() -> None:
         ("mixed-5", "cluster: expected a preset such as mixed-"),
         ("2xT40,P100", "GPU kind: expected a name such as T4 or A40"),
         ("0xT4", "cluster: expected at least one GPU on server 's0', got none."),
+        ("999999999*0xT4", "cluster: expected at most 4096 GPUs"),
+        ("600*8xT4", "cluster: expected at most 4096 GPUs"),
+        ("0*T4", "cluster: expected at least one server, got none."),
+        ("2*2*T4", "cluster: expected a preset or COUNTxKIND"),
     ],
 )
 def test_a_broken_text_is_an_error(text: str, message: str) -> None:
     """Tests the message for every way in which the text of a cluster can be wrong."""
     with pytest.raises(ValueError, match=message):
         parse_cluster(text)
+
+
+def test_like_servers_are_counted() -> None:
+    """Tests that a number before a star repeats a server, and names go on counting."""
+    cluster = parse_cluster("2*2xT4+P100, P100,3*A40")
+    assert [server.name for server in cluster.servers] == [f"s{number}" for number in range(6)]
+    assert ["+".join(kind.name for kind in server.kinds) for server in cluster.servers] == [
+        *["T4+T4+P100"] * 2,
+        "P100",
+        *["A40"] * 3,
+    ]
+    assert len(parse_cluster("250*8xV100-16GB").kinds) == 2000
 
 
 def test_a_cluster_needs_servers_with_names_of_their_own() -> None:

@@ -1,0 +1,29 @@
+"""Training jobs that arrive at a cluster: what is to be scheduled, what a schedule is, and whether it is right."""
+
+from instances.jobs.certified_times import fastest_kind_time as fastest_kind_time
+from instances.jobs.certified_times import largest_iteration_time as largest_iteration_time
+from instances.jobs.certified_times import least_durations as least_durations
+from instances.jobs.certified_times import least_iteration_time as least_iteration_time
+from instances.jobs.iteration_time import duration as duration
+from instances.jobs.iteration_time import duration_for as duration_for
+from instances.jobs.iteration_time import iteration_parts as iteration_parts
+from instances.jobs.iteration_time import iteration_time as iteration_time
+from instances.jobs.job import Job as Job
+from instances.jobs.job import Stage as Stage
+from instances.jobs.jobs_instance import NOT_ALLOWED as NOT_ALLOWED
+from instances.jobs.jobs_instance import JobsInstance as JobsInstance
+from instances.jobs.jobs_json import jobs_instance_from_json as jobs_instance_from_json
+from instances.jobs.jobs_json import jobs_instance_to_json as jobs_instance_to_json
+from instances.jobs.jobs_json import jobs_schedule_from_json as jobs_schedule_from_json
+from instances.jobs.jobs_json import jobs_schedule_to_json as jobs_schedule_to_json
+from instances.jobs.jobs_json import read_jobs_instance as read_jobs_instance
+from instances.jobs.jobs_json import read_jobs_schedule as read_jobs_schedule
+from instances.jobs.jobs_json import write_jobs_instance as write_jobs_instance
+from instances.jobs.jobs_json import write_jobs_schedule as write_jobs_schedule
+from instances.jobs.jobs_objective import JobsObjective as JobsObjective
+from instances.jobs.jobs_objective import job_completion_times as job_completion_times
+from instances.jobs.jobs_objective import job_durations as job_durations
+from instances.jobs.jobs_objective import jobs_objective_value as jobs_objective_value
+from instances.jobs.jobs_schedule import JobsSchedule as JobsSchedule
+from instances.jobs.jobs_server import JobsServer as JobsServer
+from instances.jobs.verify_jobs_schedule import verify_jobs_schedule as verify_jobs_schedule

@@ -1,0 +1,136 @@
+"""The time of one iteration of a job under a placement: the one function that everybody but the verifier uses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from instances.jobs.jobs_instance import JobsInstance
+
+
+def iteration_time(instance: JobsInstance, job: int, placement: NDArray[np.int64]) -> Fraction:
+    """Return alpha(x), the time of one iteration in ticks, exactly.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    job
+        Whose iteration.
+    placement
+        Replicas x[s,v] of each of its stages on each server, shape (stages of the job, servers).
+
+    Returns
+    -------
+    Fraction
+        ``comp(x) + comm(x)``.
+
+    Raises
+    ------
+    ValueError
+        If it is no placement of the job: its shape is another one, a count is negative, a stage has more or fewer
+        replicas than the job asks for, or a kind is not allowed.
+
+    Notes
+    -----
+    With p the time per micro-batch, k the replicas, u[s,v] = x[s,v] / k[s], Q micro-batches and S stages, ::
+
+        t[s]     = max{ p[s,kind(v)] : x[s,v] > 0 }
+        comp     = (Q + S - 1) * max_s t[s]
+        bytes[v] = sum_{s<S} act[s] * ( u[s,v] (1 - u[s+1,v]) + u[s+1,v] (1 - u[s,v]) )
+                   + sum_{s: 0 < x[s,v] < k[s]} 2 (k[s] - 1) / k[s] * par[s]
+        comm     = max_v bytes[v] / B[v]
+
+    Traffic inside a server is part of p. That a ring over n participants moves 2 (n - 1) / n times the bytes of one,
+    and that activations count twice, is DAPPLE's planner (Fan et al. 2021, github AlibabaPAI/DAPPLE); the rest is a
+    reconstruction of ours.
+    """
+    comp, comm = iteration_parts(instance, job, placement)
+    return comp + comm
+
+
+def iteration_parts(instance: JobsInstance, job: int, placement: NDArray[np.int64]) -> tuple[int, Fraction]:
+    """Return comp(x) and comm(x), whose sum is alpha(x), in ticks; see `iteration_time`."""
+    expected = (instance.num_stages_of(job), instance.num_servers)
+    if placement.shape != expected:
+        raise ValueError(f"placement: expected shape {expected}, got {placement.shape}.")
+    servers = np.flatnonzero(placement.any(axis=0))
+    return iteration_parts_on(instance, job, servers.tolist(), placement[:, servers].tolist())
+
+
+def iteration_parts_on(
+    instance: JobsInstance, job: int, servers: Sequence[int], counts: Sequence[Sequence[int]]
+) -> tuple[int, Fraction]:
+    """Return comp(x) and comm(x) of a placement that is given on some servers only.
+
+    Parameters
+    ----------
+    instance, job
+        As in `iteration_time`.
+    servers
+        Different servers, all that hold replicas among them.
+    counts
+        For each stage its replicas on each of these servers.
+
+    Raises
+    ------
+    ValueError
+        As `iteration_time`.
+    """
+    rows = instance.stages_of(job)
+    replicas = instance.replicas[rows].tolist()
+    kinds = [int(instance.server_kind[server]) for server in servers]
+    times = instance.time_of[rows].tolist()
+    slowest = 0
+    for stage, row in enumerate(counts):
+        if sum(row) != replicas[stage] or min(row, default=0) < 0:
+            raise ValueError(f"placement[{stage}]: expected {replicas[stage]} replicas, got {list(row)}.")
+        for kind, count in zip(kinds, row, strict=True):
+            if count == 0:
+                continue
+            if times[stage][kind] < 0:
+                raise ValueError(f"placement[{stage}]: expected allowed kinds, got {instance.kinds[kind]!r}.")
+            slowest = max(slowest, times[stage][kind])
+    comp = (int(instance.micro_batches[job]) + len(replicas) - 1) * slowest
+    if sum(any(row[column] for row in counts) for column in range(len(servers))) == 1:
+        return comp, Fraction(0)
+    return comp, _communication(instance, rows, replicas, servers, counts)
+
+
+def _communication(
+    instance: JobsInstance, rows: slice, k: list[int], servers: Sequence[int], x: Sequence[Sequence[int]]
+) -> Fraction:
+    """Return comm(x): the bytes over a common denominator, in integers of any size."""
+    act, par = instance.activation_bytes[rows].tolist(), instance.parameter_bytes[rows].tolist()
+    denominator = math.lcm(*(a * b for a, b in itertools.pairwise(k)), *k)
+    comm = Fraction(0)
+    for v, server in enumerate(servers):
+        numerator = 0
+        for s in range(len(k)):
+            if 0 < x[s][v] < k[s]:
+                numerator += 2 * (k[s] - 1) * par[s] * (denominator // k[s])
+            if s + 1 < len(k):
+                crossing = x[s][v] * (k[s + 1] - x[s + 1][v]) + x[s + 1][v] * (k[s] - x[s][v])
+                numerator += act[s] * crossing * (denominator // (k[s] * k[s + 1]))
+        if numerator:
+            comm = max(comm, Fraction(numerator, denominator) / instance.nic_bytes_per_tick(server))
+    return comm
+
+
+def duration(instance: JobsInstance, job: int, placement: NDArray[np.int64]) -> int:
+    """Return d(x) = ceil(n * alpha(x)), the duration of a job in ticks; see `iteration_time`."""
+    return duration_for(int(instance.iterations[job]), iteration_time(instance, job, placement))
+
+
+def duration_for(iterations: int, alpha: Fraction | int) -> int:
+    """Return ceil(iterations * alpha) in ticks, exactly."""
+    return math.ceil(iterations * alpha)

@@ -1,0 +1,229 @@
+"""Reading and writing jobs instances and schedules as JSON files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from instances.jobs.jobs_document import (
+    INSTANCE_FORMAT,
+    SCHEDULE_FORMAT,
+    VERSION,
+    jobs_instance_document,
+    jobs_schedule_document,
+)
+from instances.jobs.jobs_instance import NOT_ALLOWED, JobsInstance
+from instances.jobs.jobs_schedule import JobsSchedule
+from instances.json_fields import JsonObject, brief, check_entries, is_integer, parse_json
+from instances.text_file import read_text
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+
+def read_jobs_instance(path: str | PathLike[str]) -> JobsInstance:
+    """Read an instance from a JSON file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not an instance; the message gives the place in it and what was expected.
+    """
+    return jobs_instance_from_json(read_text(path))
+
+
+def write_jobs_instance(instance: JobsInstance, path: str | PathLike[str]) -> None:
+    """Write an instance to a JSON file; reading it back gives the same content hash."""
+    Path(path).write_text(jobs_instance_to_json(instance), encoding="utf-8")
+
+
+def jobs_instance_to_json(instance: JobsInstance) -> str:
+    """Return the instance as JSON text, one server or job per line."""
+    return _one_item_per_line(jobs_instance_document(instance), ("servers", "jobs"))
+
+
+def jobs_instance_from_json(text: str) -> JobsInstance:
+    """Read an instance from JSON text.
+
+    Raises
+    ------
+    ValueError
+        If it is not an instance; the message gives the place in it and what was expected.
+    """
+    document = JsonObject(parse_json(text))
+    _check_format(document, INSTANCE_FORMAT)
+    name, tick_seconds, kinds = document.text("name"), document.number("tick_seconds"), document.list("kinds")
+    check_entries(kinds, lambda value: isinstance(value, str), "text", "kinds")
+    servers = [JsonObject(value, f"servers[{index}]") for index, value in enumerate(document.list("servers"))]
+    jobs = [JsonObject(value, f"jobs[{index}]") for index, value in enumerate(document.list("jobs"))]
+    bandwidths = [_bandwidth(server) for server in servers]
+    stages_of = [
+        [JsonObject(value, f"jobs[{number}].stages[{index}]") for index, value in enumerate(job.list("stages"))]
+        for number, job in enumerate(jobs)
+    ]
+    stages = [stage for group in stages_of for stage in group]
+    values: dict[str, Any] = {
+        "server_names": [server.text("name") for server in servers],
+        "server_kind": _integers([server.integer("kind") for server in servers]),
+        "num_gpus_of": _integers([server.integer("gpus") for server in servers]),
+        "nic_numerator": _integers([value.numerator for value in bandwidths]),
+        "nic_denominator": _integers([value.denominator for value in bandwidths]),
+        "job_names": [job.text("name") for job in jobs],
+        "release": _integers([job.integer("release", 0) for job in jobs]),
+        "weight": _integers([job.integer("weight", 1) for job in jobs]),
+        "iterations": _integers([job.integer("iterations") for job in jobs]),
+        "micro_batches": _integers([job.integer("micro_batches", 1) for job in jobs]),
+        **{key: [job.optional_text(key, None) for job in jobs] for key in ("user", "group", "model_tag")},
+        "stage_offsets": np.cumsum([0, *map(len, stages_of)]),
+        "replicas": _integers([stage.integer("replicas") for stage in stages]),
+        "time_of": _rows([_times(stage, len(kinds)) for stage in stages], len(kinds)),
+        "activation_bytes": _integers([stage.integer("activation_bytes", 0) for stage in stages]),
+        "parameter_bytes": _integers([stage.integer("parameter_bytes", 0) for stage in stages]),
+    }
+    for item in (document, *servers, *jobs, *stages):
+        item.close()
+    try:
+        return JobsInstance(name=name, tick_seconds=tick_seconds, kinds=tuple(kinds), **values)
+    except TypeError as error:  # cannot be a caller's mistake here
+        raise ValueError(str(error)) from error
+
+
+def read_jobs_schedule(path: str | PathLike[str], instance: JobsInstance) -> JobsSchedule:
+    """Read a schedule of `instance` from a JSON file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not a schedule, or one of another instance.
+    """
+    return jobs_schedule_from_json(read_text(path), instance)
+
+
+def write_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule, path: str | PathLike[str]) -> None:
+    """Write a schedule to a JSON file."""
+    Path(path).write_text(jobs_schedule_to_json(instance, schedule), encoding="utf-8")
+
+
+def jobs_schedule_to_json(instance: JobsInstance, schedule: JobsSchedule) -> str:
+    """Return a schedule as JSON text, one job per line."""
+    return _one_item_per_line(jobs_schedule_document(instance, schedule), ("jobs",))
+
+
+def jobs_schedule_from_json(text: str, instance: JobsInstance) -> JobsSchedule:
+    """Read a schedule of `instance` from JSON text; it is not verified here.
+
+    Raises
+    ------
+    ValueError
+        If it is not a schedule, or one of another instance.
+    """
+    document = JsonObject(parse_json(text))
+    _check_format(document, SCHEDULE_FORMAT)
+    instance_name, sha256 = document.text("instance"), document.text("instance_sha256")
+    jobs = [JsonObject(value, f"jobs[{index}]") for index, value in enumerate(document.list("jobs"))]
+    starts = [job.integer("start") for job in jobs]
+    stages = [job.list("stages") for job in jobs]
+    for item in (document, *jobs):
+        item.close()
+    for number, rows in enumerate(stages):
+        for index, row in enumerate(rows):
+            _check_stage(row, f"jobs[{number}].stages[{index}]")
+    if sha256 != instance.sha256:
+        raise ValueError(
+            f"instance_sha256: expected {instance.sha256[:16]}... of instance {instance.name!r}, got {sha256[:16]}..."
+        )
+    if len(jobs) != instance.num_jobs:
+        raise ValueError(f"jobs: expected {instance.num_jobs} entries, one per job, got {len(jobs)}.")
+    for number, rows in enumerate(stages):
+        expected = instance.num_stages_of(number)
+        if len(rows) != expected:
+            raise ValueError(f"jobs[{number}].stages: expected {expected} entries, one per stage, got {len(rows)}.")
+    entries = [row for rows in stages for row in rows]
+    return JobsSchedule(
+        start=_integers(starts),
+        entry_offsets=np.cumsum([0, *map(len, entries)]),
+        entry_server=_integers([server for row in entries for server, _ in row]),
+        entry_count=_integers([count for row in entries for _, count in row]),
+        instance_name=instance_name,
+        instance_sha256=sha256,
+    )
+
+
+def _check_format(document: JsonObject, expected: str) -> None:
+    """Check the first two keys of every file."""
+    found = document.text("format")
+    if found != expected:
+        raise ValueError(f'format: expected "{expected}", got "{found}".')
+    version = document.integer("version")
+    if version != VERSION:
+        raise ValueError(f"version: expected {VERSION}, got {version}.")
+
+
+def _bandwidth(server: JsonObject) -> Fraction:
+    """Take the bandwidth of a server."""
+    place, value = server.place("nic_bytes_per_tick"), server.list("nic_bytes_per_tick")
+    if len(value) != 2:
+        raise ValueError(f"{place}: expected [numerator, denominator], got {brief(value)}.")
+    check_entries(value, is_integer, "an integer", place)
+    if min(value) < 1:
+        raise ValueError(f"{place}: expected integers of at least 1, got {brief(value)}.")
+    return Fraction(*value)
+
+
+def _times(stage: JsonObject, num_kinds: int) -> list[int]:
+    """Take the times of a stage."""
+    place, values = stage.place("times"), stage.list("times")
+    if len(values) != num_kinds:
+        raise ValueError(f"{place}: expected {num_kinds} entries, one per kind, got {len(values)}.")
+    for index, value in enumerate(values):
+        if value is not None and not (is_integer(value) and value >= 1):
+            raise ValueError(f"{place}[{index}]: expected an integer of at least 1 or null, got {brief(value)}.")
+    return [NOT_ALLOWED if value is None else value for value in values]
+
+
+def _check_stage(row: object, place: str) -> None:
+    """Check the shape of a stage of a schedule, and that its servers ascend."""
+    if not isinstance(row, list):
+        raise ValueError(f"{place}: expected a list, got {brief(row)}.")
+    check_entries(row, _is_pair, "[server, replicas], two integers", place)
+    for index, (before, after) in enumerate(itertools.pairwise(row)):
+        if after[0] <= before[0]:
+            raise ValueError(f"{place}[{index + 1}]: expected a server above {before[0]}, got {after[0]}.")
+
+
+def _is_pair(value: object) -> bool:
+    """Say whether a JSON value is a pair of integers."""
+    return isinstance(value, list) and len(value) == 2 and all(is_integer(entry) for entry in value)
+
+
+def _integers(values: list[int]) -> Any:
+    """Return the values; an empty list is a list of integers."""
+    return values if values else np.zeros(0, dtype=np.int64)
+
+
+def _rows(rows: list[list[int]], width: int) -> NDArray[np.int64] | list[list[int]]:
+    """Return rows as they are; no rows are an array of the right width."""
+    return rows if rows else np.zeros((0, width), dtype=np.int64)
+
+
+def _one_item_per_line(document: dict[str, object], long_keys: tuple[str, ...]) -> str:
+    """Write JSON with one line per key, and per item under the long keys: readable, small, easy to compare."""
+    lines = []
+    for key, value in document.items():
+        if key in long_keys and isinstance(value, list) and value:
+            items = ",\n  ".join(json.dumps(item, allow_nan=False) for item in value)
+            lines.append(f' "{key}": [\n  {items}]')
+        else:
+            lines.append(f' "{key}": {json.dumps(value, allow_nan=False)}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"

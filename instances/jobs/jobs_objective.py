@@ -1,0 +1,83 @@
+"""What a schedule of a jobs instance is judged by."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from instances.jobs.iteration_time import duration_for, iteration_parts_on
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_schedule import JobsSchedule
+
+
+class JobsObjective(StrEnum):
+    """What is minimised."""
+
+    TOTAL_COMPLETION = "total_completion"
+    """Sum over jobs of their completion times, in ticks: all weights 1."""
+    WEIGHTED_COMPLETION = "weighted_completion"
+    """Sum over jobs of weight times completion time, in ticks."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        """Name the choices."""
+        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}.")
+
+
+def objective_weights(instance: JobsInstance, objective: JobsObjective) -> NDArray[np.int64]:
+    """Return the weight of every job under an objective, shape (jobs,)."""
+    if JobsObjective(objective) is JobsObjective.TOTAL_COMPLETION:
+        return np.ones(instance.num_jobs, dtype=np.int64)
+    return instance.weight
+
+
+def job_durations(instance: JobsInstance, schedule: JobsSchedule) -> NDArray[np.int64]:
+    """Return the duration ceil(n * alpha(x)) of every job in ticks, shape (jobs,)."""
+    offsets, entries = instance.stage_offsets.tolist(), schedule.entry_offsets.tolist()
+    entry_server, entry_count = schedule.entry_server.tolist(), schedule.entry_count.tolist()
+    iterations = instance.iterations.tolist()
+    durations = []
+    for job in range(instance.num_jobs):
+        first, last = offsets[job], offsets[job + 1]
+        servers = sorted(set(entry_server[entries[first] : entries[last]]))
+        column = {server: index for index, server in enumerate(servers)}
+        counts = [[0] * len(servers) for _ in range(first, last)]
+        for row, stage in enumerate(range(first, last)):
+            for entry in range(entries[stage], entries[stage + 1]):
+                counts[row][column[entry_server[entry]]] = entry_count[entry]
+        comp, comm = iteration_parts_on(instance, job, servers, counts)
+        durations.append(duration_for(iterations[job], comp + comm))
+    return np.array(durations, dtype=np.int64)
+
+
+def job_completion_times(instance: JobsInstance, schedule: JobsSchedule) -> NDArray[np.int64]:
+    """Return start plus duration of every job in ticks, shape (jobs,); JCT is this less the release."""
+    return schedule.start + job_durations(instance, schedule)
+
+
+def jobs_objective_value(instance: JobsInstance, schedule: JobsSchedule, objective: JobsObjective) -> int:
+    """Recompute an objective from the schedule alone.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    schedule
+        A schedule of it that verifies; the value of another one means nothing.
+    objective
+        What is minimised.
+
+    Returns
+    -------
+    int
+        Ticks (total completion) or weighted ticks (weighted completion).
+    """
+    weights = objective_weights(instance, objective).tolist()
+    completions = job_completion_times(instance, schedule).tolist()
+    return sum(weight * completion for weight, completion in zip(weights, completions, strict=True))
