@@ -1,0 +1,70 @@
+"""Where the replicas of one job sit, and how long its iterations take there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JobPlacement:
+    """The placement of one job, complete and within the free GPUs it was made for.
+
+    Parameters
+    ----------
+    stage, server, count
+        Replicas of each stage on each server that has some, in order of stage, then server, shape (entries,) each,
+        int64, read-only. Stages are positions in the job's pipeline.
+    comp
+        comp(x), the time that the replicas compute per iteration, in ticks.
+    comm
+        comm(x), the time that servers exchange data per iteration, in ticks, exactly.
+    """
+
+    stage: NDArray[np.int64]
+    server: NDArray[np.int64]
+    count: NDArray[np.int64]
+    comp: int
+    comm: Fraction
+
+    def __post_init__(self) -> None:
+        """Take private, read-only copies; nothing is checked again."""
+        for name in ("stage", "server", "count"):
+            values = np.array(getattr(self, name), dtype=np.int64)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
+    @property
+    def alpha(self) -> Fraction:
+        """alpha(x), the time of one iteration in ticks, exactly."""
+        return self.comp + self.comm
+
+    @property
+    def num_servers(self) -> int:
+        """Number of servers that hold replicas."""
+        return len(set(self.server.tolist()))
+
+    def duration(self, iterations: int) -> int:
+        """Return ceil(iterations * alpha) in ticks, exactly."""
+        return iterations * self.comp - (-iterations * self.comm.numerator // self.comm.denominator)
+
+    def take(self, free: NDArray[np.int64]) -> None:
+        """Take its GPUs out of the free ones, shape (servers,)."""
+        np.subtract.at(free, self.server, self.count)
+
+    def release(self, free: NDArray[np.int64]) -> None:
+        """Give its GPUs back to the free ones, shape (servers,)."""
+        np.add.at(free, self.server, self.count)
+
+    def matrix(self, num_stages: int, num_servers: int) -> NDArray[np.int64]:
+        """Return the replicas by stage and server, shape (stages of the job, servers)."""
+        placed = np.zeros((num_stages, num_servers), dtype=np.int64)
+        placed[self.stage, self.server] = self.count
+        return placed

@@ -1,0 +1,1 @@
+"""Placements: which servers hold the replicas of a job."""

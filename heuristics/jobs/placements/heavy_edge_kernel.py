@@ -1,0 +1,155 @@
+"""Heavy-Edge as one kernel (Numba)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from numba import njit
+
+from heuristics.jobs.exact_alpha import compare_fractions, slowest_time, traffic
+from heuristics.jobs.placements.choose_servers import choose_servers
+from heuristics.jobs.placements.contract import contract
+from heuristics.jobs.placements.fill_in_order import fill_in_order
+from heuristics.jobs.placements.grow import grow
+from heuristics.jobs.placements.hall import TOO_MANY, demand_of, gpus_of_kind, list_unions
+from heuristics.jobs.placements.write_entries import NONE, UNIONS_EXCEEDED, write_entries
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.jobs_arrays import JobsArrays
+    from heuristics.jobs.placements.workspace import Workspace
+
+GROW, CONTRACT, STAGE_ORDER = 1, 2, 4
+"""Groupings, to be added up."""
+
+
+@njit(cache=True)
+def heavy_edge_kernel(
+    arrays: JobsArrays, ws: Workspace, job: int, free: NDArray[np.int64], groupings: int, only_last: bool
+) -> tuple[int, int, int, int]:
+    """Place a job whose bytes have a denominator; section 3.2 of the reference, steps numbered as there.
+
+    Parameters
+    ----------
+    arrays, ws
+        The instance and scratch; the entries of the placement are left in ``ws.entry_*``.
+    job, free
+        What is placed, and free GPUs of each server, shape (servers,).
+    groupings
+        Which groupings compete.
+    only_last
+        Whether only the last threshold counts, with all kinds allowed.
+
+    Returns
+    -------
+    tuple[int, int, int, int]
+        Number of entries (or `NONE`, or `UNIONS_EXCEEDED`), comp(x), and numerator and denominator of comm(x).
+
+    Notes
+    -----
+    Two shortcuts that change nothing. On a single server there is but one placement. A job of one stage needs all
+    chosen servers (without any one of them the others are too few), so that all groupings have the same alpha and
+    number of servers, and the first one, which fills server after server, wins.
+    """
+    base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
+    num_stages, scale, slots = end - base, arrays.denominator[job], arrays.slots[job]
+    replicas, time_of = arrays.replicas[base:end], arrays.time_of[base:end]
+    ring_bytes, cut_bytes = arrays.ring_bytes[base:end], arrays.cut_bytes[base:end]
+    ring_weight, cut_weight = arrays.ring_weight[base:end], arrays.cut_weight[base:end]
+    masks, left, slack = ws.masks[:num_stages], ws.left[:num_stages], ws.slack
+    best_size, best_used, best_comp, best_numerator, best_denominator = 0, 0, 0, 0, 1
+    gpus_of_kind(free, arrays.server_kind, ws.free_of_kind)
+    ws.first_vertex[0] = 0
+    for s in range(num_stages):
+        ws.first_vertex[s + 1] = ws.first_vertex[s] + replicas[s]
+    first, last = arrays.threshold_offsets[job], arrays.threshold_offsets[job + 1]
+    for place in range(last - 1 if only_last else first, last):  # step 1
+        threshold = arrays.thresholds[place]
+        if best_size > 0 and slots * threshold - best_comp >= -(-best_numerator // best_denominator):  # step 2
+            break
+        usable, is_hopeless = 0, False  # step 3
+        for s in range(num_stages):
+            masks[s], left[s] = 0, replicas[s]
+            for kind in range(time_of.shape[1]):
+                if 0 < time_of[s, kind] <= threshold:
+                    masks[s] |= 1 << kind
+            usable |= masks[s]
+            is_hopeless |= masks[s] == 0
+        if is_hopeless:
+            continue
+        num_unions = list_unions(masks, ws.unions)
+        if num_unions == TOO_MANY:
+            return UNIONS_EXCEEDED, 0, 0, 1
+        for index in range(num_unions):
+            slack[index] = -demand_of(ws.unions[index], masks, left)
+        size = choose_servers(  # step 4
+            free, arrays.server_kind, usable, ws.unions, slack, num_unions, ws.free_of_kind, ws.order, ws.bucket,
+            ws.chosen,
+        )  # fmt: skip
+        if size == 0:
+            continue
+        ws.first_slack[:num_unions] = slack[:num_unions]
+        chosen_kind, room = ws.order[:size], ws.room[:size]  # the order has served its turn
+        for c in range(size):
+            chosen_kind[c] = arrays.server_kind[ws.chosen[c]]
+        competing = groupings
+        if size == 1 or (num_stages == 1 and groupings != CONTRACT):
+            competing = STAGE_ORDER
+        for grouping in (GROW, CONTRACT, STAGE_ORDER):  # step 5
+            if not competing & grouping:
+                continue
+            for c in range(size):
+                room[c] = free[ws.chosen[c]]
+            for s in range(num_stages):
+                left[s] = replicas[s]
+                ws.counts[s, :size] = 0
+            slack[:num_unions] = ws.first_slack[:num_unions]
+            ws.where[: ws.first_vertex[num_stages]] = -1
+            if grouping == GROW:
+                grow(
+                    chosen_kind, room, ws.counts, masks, left, ws.unions, slack, num_unions,
+                    ring_weight, cut_weight, ws.first_vertex, ws.where,
+                )  # fmt: skip
+            elif grouping == CONTRACT:
+                contract(
+                    chosen_kind, room, ws.counts, masks, left, ws.unions, slack, num_unions,
+                    ring_weight, cut_weight, ws.first_vertex, ws.where,
+                    ws.most_of_kind, ws.parent, ws.size, ws.common, ws.part[:num_stages],
+                )  # fmt: skip
+            else:
+                fill_in_order(chosen_kind, room, ws.counts, masks, left, ws.unions, slack, num_unions)
+            used = 0
+            for c in range(size):
+                used += 1 if room[c] < free[ws.chosen[c]] else 0
+            comp = slots * slowest_time(ws.counts, ws.chosen, size, time_of, arrays.server_kind)
+            numerator, denominator = traffic(
+                ws.counts, ws.chosen, size, replicas, ring_bytes, cut_bytes, arrays.nic_numerator,
+                arrays.nic_denominator,
+            )  # fmt: skip
+            denominator *= scale
+            sign = -1
+            if best_size > 0:  # step 6
+                sign = _compare(comp, numerator, denominator, best_comp, best_numerator, best_denominator)
+            if sign < 0 or (sign == 0 and used < best_used):
+                best_size, best_used = size, used
+                best_comp, best_numerator, best_denominator = comp, numerator, denominator
+                ws.best_chosen[:size] = ws.chosen[:size]
+                for s in range(num_stages):
+                    ws.best_counts[s, :size] = ws.counts[s, :size]
+    if best_size == 0:
+        return NONE, 0, 0, 1
+    num_entries = write_entries(
+        ws.best_chosen, ws.best_counts, best_size, num_stages, ws.entry_stage, ws.entry_server, ws.entry_count
+    )
+    return num_entries, best_comp, best_numerator, best_denominator
+
+
+@njit(cache=True)
+def _compare(comp: int, a: int, b: int, other_comp: int, c: int, d: int) -> int:
+    """Return the sign of comp + a / b - (other_comp + c / d)."""
+    whole, other = comp + a // b, other_comp + c // d
+    if whole != other:
+        return -1 if whole < other else 1
+    return compare_fractions(a % b, b, c % d, d)

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristics.jobs.fit_test import FitTest
+from heuristics.jobs.jobs_arrays import jobs_arrays
+from heuristics.jobs.placements.consolidated import Consolidated
+from heuristics.jobs.placements.heavy_edge import HeavyEdge
+from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW, STAGE_ORDER
+from heuristics.jobs.placements.plain_heavy_edge import plain_heavy_edge
+from heuristics.jobs.placements.random_placement import RandomPlacement
+from heuristics.jobs.placements.stage_order import StageOrder
+from instances.jobs import Job, JobsInstance, JobsServer, Stage, iteration_parts, iteration_time, least_iteration_time
+from tests.placement_instances import all_placements, jobs_with_free_gpus, worked_example
+
+if TYPE_CHECKING:
+    from heuristics.jobs.job_placement import JobPlacement
+
+ALL = GROW | CONTRACT | STAGE_ORDER
+
+
+def entries(placement: JobPlacement) -> list[tuple[int, int, int]]:
+    """Return (stage, server, count) of every entry."""
+    return list(zip(placement.stage.tolist(), placement.server.tolist(), placement.count.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(("job", "alpha", "placed"), [
+    (0, 8, [(0, 0, 2)]),
+    (1, 14, [(0, 0, 1), (0, 1, 1), (1, 0, 1)]),
+    (2, 2, [(0, 0, 1)]),
+])  # fmt: skip
+def test_worked_example(job: int, alpha: int, placed: list[tuple[int, int, int]]) -> None:
+    """Tests the placements on empty servers of section 9: alpha of each job, and Grow's of job 1 at T = 4."""
+    instance = worked_example()
+    found = HeavyEdge(instance).place(job, instance.num_gpus_of)
+    assert found is not None
+    assert (found.alpha, entries(found)) == (alpha, placed)
+    grown = HeavyEdge(instance, groupings=GROW).place(job, instance.num_gpus_of)
+    assert grown is not None
+    assert entries(grown) == placed
+
+
+def test_other_servers_of_the_worked_example() -> None:
+    """Tests that job 0 takes 20 ticks on the slow server, 25 where it is split, and waits where one GPU is free."""
+    heavy_edge = HeavyEdge(worked_example())
+    on_slow, split = heavy_edge.place(0, np.array([1, 2])), heavy_edge.place(0, np.array([1, 1]))
+    assert on_slow is not None and split is not None
+    assert (on_slow.alpha, split.alpha, split.comm) == (20, 25, 5)
+    assert heavy_edge.place(0, np.array([0, 1])) is None
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=jobs_with_free_gpus())
+def test_against_all_placements(case: tuple[JobsInstance, np.ndarray]) -> None:
+    """Tests every rule against enumeration: None iff there is no placement, else one of them, with its exact alpha."""
+    instance, free = case
+    before = free.copy()
+    known = {placement.tobytes() for placement in all_placements(instance, 0, free)}
+    rules = [HeavyEdge(instance, groupings=sum_) for sum_ in (ALL, GROW, CONTRACT)]
+    for rule in (*rules, StageOrder(instance), Consolidated(instance), RandomPlacement(instance, _rng())):
+        found = rule.place(0, free)
+        assert (found is None) == (not known)
+        assert (free == before).all()
+        if found is None:
+            continue
+        matrix = found.matrix(instance.num_stages_of(0), instance.num_servers)
+        assert matrix.tobytes() in known
+        assert (found.comp, found.comm) == iteration_parts(instance, 0, matrix)
+        assert found.alpha == iteration_time(instance, 0, matrix) >= least_iteration_time(instance, 0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(case=jobs_with_free_gpus(max_gpus=4, max_stages=4))
+def test_never_worse_than_stage_order(case: tuple[JobsInstance, np.ndarray]) -> None:
+    """Tests that Heavy-Edge's alpha is never above that of stage order on the same free GPUs."""
+    instance, free = case
+    found, rival = HeavyEdge(instance).place(0, free), StageOrder(instance).place(0, free)
+    assert (found is None) == (rival is None)
+    if found is not None and rival is not None:
+        assert found.alpha <= rival.alpha
+
+
+@pytest.mark.parametrize("groupings", [ALL, GROW, CONTRACT, STAGE_ORDER])
+@settings(max_examples=60, deadline=None)
+@given(case=jobs_with_free_gpus(max_gpus=4, max_stages=4, max_servers=5))
+def test_kernel_follows_the_reference(groupings: int, case: tuple[JobsInstance, np.ndarray]) -> None:
+    """Tests that the kernel's placement is that of the reference transcribed line by line, replica by replica."""
+    instance, free = case
+    found = HeavyEdge(instance, groupings=groupings).place(0, free)
+    plain = plain_heavy_edge(instance, instance.time_of.tolist(), 0, free.tolist(), groupings)
+    assert (found is None) == (plain is None)
+    if found is not None and plain is not None:
+        counts, comp, comm = plain
+        assert entries(found) == [(*key, count) for key, count in sorted(counts.items())]
+        assert (found.comp, found.comm) == (comp, comm)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kernel_follows_the_reference_on_wide_jobs(seed: int) -> None:
+    """Tests the same on jobs of up to 40 replicas on 12 servers of 8 GPUs of three kinds, half of them busy."""
+    rng = np.random.default_rng(seed)
+    servers = [JobsServer(kind="FSX"[v % 3], gpus=8, nic_bytes_per_tick=int(rng.integers(5, 9))) for v in range(12)]
+    jobs = []
+    for _ in range(8):
+        stages = [
+            Stage(
+                times={kind: int(rng.integers(2, 8)) for kind in "FSX"},
+                replicas=int(rng.integers(1, 14)),
+                activation_bytes=int(rng.choice([0, 60, 60, 200])) if stage < 2 else 0,
+                parameter_bytes=int(rng.choice([0, 20, 60, 200])),
+            )
+            for stage in range(3)
+        ]
+        jobs.append(Job(stages=stages, micro_batches=2))
+    instance = JobsInstance.from_parts(servers, jobs)
+    heavy_edge = HeavyEdge(instance)
+    placed = 0
+    for job in range(instance.num_jobs):
+        free = rng.integers(0, 9, size=12)
+        found = heavy_edge.place(job, free)
+        times = instance.time_of[instance.stages_of(job)].tolist()
+        plain = plain_heavy_edge(instance, times, job, free.tolist(), ALL)
+        assert (found is None) == (plain is None)
+        if found is not None and plain is not None:
+            placed += 1
+            assert entries(found) == [(*key, count) for key, count in sorted(plain[0].items())]
+    assert placed >= 6
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=jobs_with_free_gpus(), factor=st.integers(2, 9))
+def test_a_finer_clock_changes_nothing(case: tuple[JobsInstance, np.ndarray], factor: int) -> None:
+    """Tests that times c times as large and bandwidths 1 / c times keep the placement, with c times its alpha."""
+    instance, free = case
+    finer = replace(
+        instance,
+        time_of=np.where(instance.time_of > 0, factor * instance.time_of, -1),
+        nic_denominator=factor * instance.nic_denominator,
+    )
+    found, other = HeavyEdge(instance).place(0, free), HeavyEdge(finer).place(0, free)
+    assert (found is None) == (other is None)
+    if found is not None and other is not None:
+        assert entries(found) == entries(other)
+        assert other.alpha == factor * found.alpha
+
+
+def test_huge_bytes_leave_the_kernel() -> None:
+    """Tests that a job whose bytes do not fit 64 bits over their denominator is placed as its much smaller twin."""
+
+    def made(factor: int) -> JobsInstance:
+        servers = [JobsServer(kind=kind, gpus=4, nic_bytes_per_tick=Fraction(10 * factor, 77)) for kind in "FSS"]
+        stages = [
+            Stage(times={"F": 2, "S": 3}, replicas=3, activation_bytes=90 * factor, parameter_bytes=7 * factor),
+            Stage(times={"F": 3, "S": 4}, replicas=5, parameter_bytes=20 * factor),
+        ]
+        return JobsInstance.from_parts(servers, [Job(stages=stages, micro_batches=2)])
+
+    small, huge = made(1), made(10**13)
+    assert jobs_arrays(small).denominator.tolist() == [15]
+    assert jobs_arrays(huge).denominator.tolist() == [0]
+    for rule in (HeavyEdge, StageOrder, Consolidated, lambda instance: RandomPlacement(instance, _rng())):
+        one, other = (rule(instance).place(0, instance.num_gpus_of) for instance in (small, huge))
+        assert one is not None and other is not None
+        assert (entries(one), one.alpha) == (entries(other), other.alpha)
+        assert one.comm > 0
+
+
+def test_many_unions_of_kinds() -> None:
+    """Tests a job of ten stages, each with its own two of eleven kinds: more unions than there is memory at first."""
+    kinds = "ABCDEFGHIJK"
+    servers = [JobsServer(kind=kind, gpus=1, nic_bytes_per_tick=1) for kind in kinds]
+    stages = [Stage(times={kinds[s]: 1, kinds[s + 1]: 1}, activation_bytes=int(s < 9)) for s in range(10)]
+    instance = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    heavy_edge = HeavyEdge(instance)
+    free = np.ones(11, dtype=np.int64)
+    free[3] = 0
+    found = heavy_edge.place(0, free)
+    assert found is not None
+    assert entries(found) == [(s, s if s < 3 else s + 1, 1) for s in range(10)]
+    assert len(heavy_edge.workspace.unions) > 64
+    free[7] = 0
+    assert heavy_edge.place(0, free) is None
+
+
+@pytest.mark.parametrize(("replicas", "free", "placed"), [
+    (3, [4, 2, 3, 8], [(0, 2, 3)]),  # one server suffices: the tightest
+    (3, [4, 3, 3, 8], [(0, 1, 3)]),  # of equals the first
+    (9, [4, 2, 1, 8], [(0, 2, 1), (0, 3, 8)]),
+    (10, [4, 2, 2, 8], [(0, 1, 2), (0, 3, 8)]),
+    (11, [4, 2, 2, 8], [(0, 0, 3), (0, 3, 8)]),  # two of two would be three servers
+    (14, [4, 2, 2, 8], [(0, 0, 4), (0, 1, 2), (0, 3, 8)]),
+    (16, [4, 2, 2, 8], [(0, 0, 4), (0, 1, 2), (0, 2, 2), (0, 3, 8)]),
+])  # fmt: skip
+def test_last_server_by_best_fit(replicas: int, free: list[int], placed: list[tuple[int, int, int]]) -> None:
+    """Tests the choice of servers: most free GPUs first, and the fewest that do for the last."""
+    servers = [JobsServer(kind="F", gpus=8, nic_bytes_per_tick=1) for _ in range(4)]
+    instance = JobsInstance.from_parts(servers, [Job(stages=[Stage(times=1, replicas=replicas, parameter_bytes=9)])])
+    found = HeavyEdge(instance).place(0, np.array(free))
+    assert found is not None
+    assert entries(found) == placed
+
+
+def test_groupings_of_a_worked_pipeline() -> None:
+    """Tests Grow, Contract and stage order by hand: three stages of two, 12 bytes in each ring, 40 and 8 between.
+
+    Edges: 2 40/4 = 20 between replicas of stages 0 and 1, 12 in the rings of both, 2 8/4 = 4 to stage 2. Servers of
+    three GPUs. Grow begins with (0,0)-(1,0); then (0,1) and (1,1) both have weight 12 + 20 to these, and the first
+    wins. Contract joins (0,0) and (1,0), then (1,1) along the next edge of 20, then nothing that would fit.
+    """
+    servers = [JobsServer(kind="F", gpus=3, nic_bytes_per_tick=1) for _ in range(2)]
+    stages = [
+        Stage(times=1, replicas=2, activation_bytes=40, parameter_bytes=6),
+        Stage(times=1, replicas=2, activation_bytes=8, parameter_bytes=6),
+        Stage(times=1, replicas=2),
+    ]
+    instance = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    for grouping, placed, comm in (
+        (GROW, [[2, 0], [1, 1], [0, 2]], 40 * Fraction(1, 2) + 6 + 8 * Fraction(1, 2)),
+        (CONTRACT, [[1, 1], [2, 0], [0, 2]], 40 * Fraction(1, 2) + 6 + 8),
+        (STAGE_ORDER, [[2, 0], [1, 1], [0, 2]], 40 * Fraction(1, 2) + 6 + 8 * Fraction(1, 2)),
+    ):
+        found = HeavyEdge(instance, groupings=grouping).place(0, instance.num_gpus_of)
+        assert found is not None
+        assert found.matrix(3, 2).tolist() == placed
+        assert found.comm == comm
+
+
+def test_large_servers() -> None:
+    """Tests servers of 10,000 GPUs, which are sorted in another way: most free first, the last by best fit."""
+    servers = [JobsServer(kind="F", gpus=10_000, nic_bytes_per_tick=1) for _ in range(4)]
+    instance = JobsInstance.from_parts(servers, [Job(stages=[Stage(times=1, replicas=12_000, parameter_bytes=12_000)])])
+    found = HeavyEdge(instance).place(0, np.array([3_000, 9_000, 10_000, 2_500]))
+    assert found is not None
+    assert (entries(found), found.alpha) == ([(0, 2, 10_000), (0, 3, 2_000)], 1 + Fraction(2 * 11_999))
+
+
+def test_slow_kinds_are_left_out() -> None:
+    """Tests phi: at 2 the slow server is not used, and kinds come back where the job would fit nowhere without them."""
+    servers = [JobsServer(kind=kind, gpus=2, nic_bytes_per_tick=10) for kind in "FS"]
+    narrow, wide = Stage(times={"F": 2, "S": 5}, replicas=2), Stage(times={"F": 2, "S": 5}, replicas=3)
+    instance = JobsInstance.from_parts(servers, [Job(stages=[narrow]), Job(stages=[wide])])
+    free = np.array([1, 2])
+    for phi, is_placed in ((None, True), (Fraction(5, 2), True), (Fraction(12, 5), False), (1, False)):
+        assert (HeavyEdge(instance, phi).place(0, free) is not None) == is_placed
+        wide_placed = HeavyEdge(instance, phi).place(1, free)
+        assert wide_placed is not None
+        assert wide_placed.alpha == 5
+    with pytest.raises(ValueError, match="phi: expected at least 1, got 1/2"):
+        HeavyEdge(instance, Fraction(1, 2))
+
+
+def test_free_gpus_are_one_number_per_server() -> None:
+    """Tests that free GPUs of another length or type are refused, by rules and by the test of a queue."""
+    instance = worked_example()
+    rules = (HeavyEdge(instance).place, RandomPlacement(instance, _rng()).place, FitTest(instance).fits)
+    for rule in rules:
+        with pytest.raises(ValueError, match=r"free: expected 2 integers of 64 bits.*got int64 of shape \(3,\)"):
+            rule(0, np.array([1, 1, 1]))
+        with pytest.raises(ValueError, match="one per server, got float64"):
+            rule(0, np.array([1.0, 1.0]))
+
+
+def test_groupings_have_names() -> None:
+    """Tests that an unknown sum of groupings is refused."""
+    with pytest.raises(ValueError, match="groupings: expected a sum of some of 1, 2 and 4, got 8"):
+        HeavyEdge(worked_example(), groupings=8)
+
+
+def _rng() -> np.random.Generator:
+    """Return a generator."""
+    return np.random.default_rng(3)
