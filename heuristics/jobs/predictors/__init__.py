@@ -1,0 +1,1 @@
+"""Predictors: how many iterations a job will run, told at its arrival."""

@@ -1,0 +1,157 @@
+"""Simulation of an online policy, event by event."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heuristics.jobs.cluster_state import ClusterState
+from heuristics.jobs.simulation import Simulation
+from instances.jobs.jobs_schedule import JobsSchedule
+
+if TYPE_CHECKING:
+    from heuristics.callback import Callback
+    from heuristics.jobs.placements.placer import Placer
+    from heuristics.jobs.policies.policy import Policy
+    from heuristics.jobs.predictors.predictor import Predictor
+    from instances.jobs.jobs_instance import JobsInstance
+
+_REPORTS = 200
+"""How often a callback hears of a simulation, about."""
+
+
+def simulate(
+    instance: JobsInstance,
+    policy: Policy,
+    predictor: Predictor | None,
+    placer: Placer,
+    callback: Callback | None = None,
+) -> Simulation | None:
+    """Run a policy on the jobs as they arrive.
+
+    Inside a tick: completions (by job), the policy's own events that are due (eligibilities, in order of the virtual
+    machine), arrivals (by job), hold expiries; then the policy dispatches once. A job's GPUs are free again at the tick
+    of its completion. Section 4, step 12 of the reference; a reconstruction of ours.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled. Its `iterations` are used to end jobs, and told to nobody but the predictor, at completion.
+    policy
+        A fresh one.
+    predictor
+        A fresh one; may be None where the policy asks for no predictions.
+    placer
+        The placement rule, under the same restriction of kinds as the policy's shapes.
+    callback
+        Hears through `on_round` of ``jobs_started``, ``num_jobs`` and ``ticks``, about 200 times; may ask to stop.
+
+    Returns
+    -------
+    Simulation or None
+        None if the callback asked to stop before all jobs had started.
+
+    Raises
+    ------
+    ValueError
+        If the policy asks for predictions and there is no predictor, or the predictor answers less than 1.
+    """
+    if callback is not None and callback.wants_stop:
+        return None
+    if policy.uses_predictions and predictor is None:
+        raise ValueError("predictor: expected one, for the policy uses predictions, got None.")
+    num_jobs = instance.num_jobs
+    cluster = ClusterState(policy.shapes, placer)
+    policy.begin(cluster)
+    iterations, release = instance.iterations.tolist(), instance.release.tolist()
+    arrivals = sorted(range(num_jobs), key=lambda job: (release[job], job))
+    completion = np.zeros(num_jobs, dtype=np.int64)
+    prediction = np.zeros(num_jobs, dtype=np.int64)
+    running: list[tuple[int, int]] = []
+    arrived, num_started, num_dispatches, reported = 0, 0, 0, 0
+    while num_started < num_jobs:
+        times = [running[0][0]] if running else []
+        if arrived < num_jobs:
+            times.append(release[arrivals[arrived]])
+        own = policy.next_event()
+        if own is not None:
+            times.append(own)
+        if not times:
+            raise RuntimeError(f"policy: expected it to start all {num_jobs} jobs, got {num_started} starts.")
+        time = min(times)
+        while running and running[0][0] == time:
+            _, job = heapq.heappop(running)
+            cluster.complete(job)
+            if predictor is not None:
+                predictor.observe(job, time)
+            policy.complete(job, time)
+        policy.advance(time)
+        while arrived < num_jobs and release[arrivals[arrived]] == time:
+            job = arrivals[arrived]
+            arrived += 1
+            if policy.uses_predictions and predictor is not None:
+                prediction[job] = predictor.predict(job, time)
+                if prediction[job] < 1:
+                    raise ValueError(f"prediction of job {job}: expected at least 1, got {prediction[job]}.")
+            policy.arrive(job, time, int(prediction[job]))
+        num_dispatches += 1
+        for job in policy.dispatch(time):
+            completion[job] = time + cluster.placement_of[job].duration(iterations[job])
+            heapq.heappush(running, (int(completion[job]), job))
+            num_started += 1
+        if callback is not None and (num_started - reported) * _REPORTS >= num_jobs:
+            reported = num_started
+            callback.on_round({"jobs_started": num_started, "num_jobs": num_jobs, "ticks": time})
+            if callback.wants_stop and num_started < num_jobs:
+                return None
+    return _simulation(instance, policy, cluster, completion, prediction, num_dispatches)
+
+
+def _simulation(
+    instance: JobsInstance,
+    policy: Policy,
+    cluster: ClusterState,
+    completion: np.ndarray,
+    prediction: np.ndarray,
+    num_dispatches: int,
+) -> Simulation:
+    """Gather schedule and log."""
+    jobs = range(instance.num_jobs)
+    start = np.array([cluster.started[job] for job in jobs], dtype=np.int64)
+    account = policy.account()
+    eligible = np.array([account.eligible.get(job, int(instance.release[job])) for job in jobs], dtype=np.int64)
+    held = np.array([account.held.get(job, 0) for job in jobs], dtype=np.int64)
+    virtual_wait = np.minimum(start, eligible) - instance.release
+    work, virtual_completion = account.virtual_work, account.virtual_completion
+    return Simulation(
+        schedule=_schedule(instance, cluster, start),
+        completion=completion,
+        prediction=prediction if policy.uses_predictions else None,
+        eligible=eligible,
+        virtual_wait=virtual_wait,
+        held=held,
+        blocked=start - instance.release - virtual_wait - held,
+        virtual_work=None if work is None else tuple(work[job] for job in jobs),
+        virtual_completion=(None if virtual_completion is None else tuple(virtual_completion[job] for job in jobs)),
+        num_dispatches=num_dispatches,
+        num_placements=cluster.num_placements,
+    )
+
+
+def _schedule(instance: JobsInstance, cluster: ClusterState, start: np.ndarray) -> JobsSchedule:
+    """Return the schedule; the entries of a placement are in the order that it asks for."""
+    empty = np.zeros(0, dtype=np.int64)
+    placements = [cluster.placement_of[job] for job in range(instance.num_jobs)]
+    sizes = [
+        np.bincount(placement.stage, minlength=instance.num_stages_of(job)) for job, placement in enumerate(placements)
+    ]
+    return JobsSchedule(
+        start=start,
+        entry_offsets=np.concatenate([[0], np.cumsum(np.concatenate([empty, *sizes]))]).astype(np.int64),
+        entry_server=np.concatenate([empty, *(placement.server for placement in placements)]),
+        entry_count=np.concatenate([empty, *(placement.count for placement in placements)]),
+        instance_name=instance.name,
+        instance_sha256=instance.sha256,
+    )

@@ -1,0 +1,85 @@
+"""How fast every policy replays 15,000 recorded jobs on 1,500 GPUs."""
+
+from __future__ import annotations
+
+import functools
+import resource
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from heuristics.jobs.policies.a_srpt import a_srpt_policy
+from heuristics.jobs.policies.fifo import fifo_policy
+from heuristics.jobs.policies.qssf import qssf_policy
+from heuristics.jobs.policies.run_policy import run_policy
+from heuristics.jobs.policies.spjf import spjf_policy
+from heuristics.jobs.policies.spwf import spwf_policy
+from heuristics.jobs.policies.srtf import srtf_policy
+from heuristics.jobs.policies.wcs_duration import wcs_duration_policy
+from heuristics.jobs.policies.wcs_subtime import wcs_subtime_policy
+from heuristics.jobs.policies.wcs_workload import wcs_workload_policy
+from instances.jobs import JobsInstance, JobsObjective, job_completion_times, verify_jobs_schedule
+from instances.readers.jobs.philly import read_philly
+from tests.real_data import real_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+    from heuristics.jobs.policies.policy import Policy
+    from heuristics.jobs.simulation import Simulation
+
+pytestmark = pytest.mark.speed
+
+TRACE = "gen-parallel-workloads/philly_15000.csv.gz"
+NODES = "alibaba-gpu-v2023/openb_node_list_gpu_node.csv"
+TOTAL = JobsObjective.TOTAL_COMPLETION
+LEARNS = "running-median"
+
+POLICIES: dict[str, Callable[[JobsInstance], Policy]] = {
+    "fifo": fifo_policy,
+    "spjf": spjf_policy,
+    "spwf": spwf_policy,
+    "wcs-duration": wcs_duration_policy,
+    "wcs-workload": wcs_workload_policy,
+    "wcs-subtime": wcs_subtime_policy,
+    "qssf": lambda instance: qssf_policy(instance, LEARNS),
+    "srtf, blocks": lambda instance: srtf_policy(instance, "blocks"),
+    "srtf, skips": lambda instance: srtf_policy(instance, "skips"),
+    "a-srpt, provable": lambda instance: a_srpt_policy(instance, TOTAL),
+    "a-srpt, work-conserving": lambda instance: a_srpt_policy(instance, TOTAL, mode="work_conserving"),
+}
+
+
+@functools.cache
+def philly() -> JobsInstance:
+    """Return the whole cut on the servers of known kinds, arrivals as recorded."""
+    instance = read_philly(real_data(TRACE), nodes=str(real_data(NODES)), skip_rows=0)
+    assert (instance.num_jobs, instance.num_gpus) == (15_000, 1_508)
+    assert instance.sha256
+    return instance
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_jobs_per_second(benchmark: BenchmarkFixture, name: str) -> None:
+    """Tests that the replay verifies and tells its completions right; reports jobs per second and memory."""
+    instance = philly()
+
+    def replay() -> Simulation:
+        predictor = "oracle" if name.startswith("srtf") else LEARNS
+        done = run_policy(POLICIES[name](instance), np.random.default_rng(0), predictor=predictor)
+        assert done is not None
+        return done
+
+    done = benchmark.pedantic(replay, rounds=2, warmup_rounds=1)
+    assert verify_jobs_schedule(instance, done.schedule) == []
+    assert (job_completion_times(instance, done.schedule) == done.completion).all()
+    if benchmark.stats is not None:
+        rate = instance.num_jobs / benchmark.stats["min"]
+        largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+        jct_hours = float((done.completion - instance.release).mean()) * instance.tick_seconds / 3600
+        benchmark.extra_info.update(jobs_per_second=rate, mean_jct_hours=jct_hours, process_gib=largest)
+        print(f"\n{name}: {rate:,.0f} jobs per second, mean JCT {jct_hours:.1f} h, process {largest:.2f} GiB at most")
