@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from instances.contention import Contention
 from instances.html import html_grid
 from solvers.bound import Bound, best_bound
+from solvers.instance_sizes import DAG_SIZES, instance_sizes
 from solvers.latex import booktabs, latex_text
 from solvers.versions import hardware, version_of, versions
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from instances.dag_instance import DagInstance
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_objective import JobsObjective
     from instances.objective import Objective
     from solvers.confirmation import Confirmation
 
@@ -54,8 +57,8 @@ class BoundTable(list[Bound]):
         self,
         bounds: Iterable[Bound] = (),
         *,
-        instance: DagInstance,
-        objective: Objective,
+        instance: DagInstance | JobsInstance,
+        objective: Objective | JobsObjective,
         contention: Contention = Contention.NONE,
     ) -> None:
         super().__init__(bounds)
@@ -118,9 +121,7 @@ class BoundTable(list[Bound]):
         return {
             "instance": self.instance.name,
             "instance_sha256": self.instance.sha256,
-            "num_tasks": self.instance.num_tasks,
-            "num_edges": self.instance.num_edges,
-            "num_gpus": self.instance.num_gpus,
+            **instance_sizes(self.instance),
             "objective_name": self.objective_name,
             "contention": str(self.contention),
             "lower_bound": None if best is None else best.value,
@@ -143,9 +144,7 @@ class BoundTable(list[Bound]):
         about = {
             "instance": self.instance.name,
             "instance_sha256": self.instance.sha256,
-            "num_tasks": self.instance.num_tasks,
-            "num_edges": self.instance.num_edges,
-            "num_gpus": self.instance.num_gpus,
+            **instance_sizes(self.instance),
             "is_infeasible": bool(self.infeasible_by),
             "optgap": version_of("optgap"),
         }
@@ -199,28 +198,31 @@ class BoundTable(list[Bound]):
 RECORD_COLUMNS = (
     "instance",
     "instance_sha256",
-    "num_tasks",
-    "num_edges",
-    "num_gpus",
+    *DAG_SIZES,
     "is_infeasible",
     "optgap",
     *BOUND_COLUMNS,
 )
-"""Columns of `BoundTable.records`."""
+"""Columns of `BoundTable.records` of DAG instances; those of jobs instances have `JOBS_SIZES` as their sizes."""
 
 
 def csv_text(records: Sequence[dict[str, object]]) -> str:
-    """Return rows with the columns of `RECORD_COLUMNS` as CSV."""
+    """Return rows of `BoundTable.records` as CSV; all are of one problem."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, RECORD_COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, _columns(records), lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue()
 
 
 def record_frame(records: Sequence[dict[str, object]]) -> pd.DataFrame:
-    """Return rows with the columns of `RECORD_COLUMNS` as a data frame; integers stay integers beside unknown ones."""
+    """Return rows of `BoundTable.records` as a data frame; integers stay integers beside unknown ones."""
     import pandas as pd
 
-    frame = pd.DataFrame.from_records(list(records), columns=list(RECORD_COLUMNS))
+    frame = pd.DataFrame.from_records(list(records), columns=_columns(records))
     return frame.astype({"threads": "Int64", "seed": "Int64"})
+
+
+def _columns(records: Sequence[dict[str, object]]) -> list[str]:
+    """Return the columns of rows; without any those of DAG instances."""
+    return list(records[0] if records else RECORD_COLUMNS)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from heuristics.stop.stop_criterion import StopCriterion
     from instances.dag_schedule import DagSchedule
+    from instances.jobs.jobs_schedule import JobsSchedule
     from solvers.bound import Bound
     from solvers.methods import Kind
 
@@ -31,7 +32,7 @@ def check_arguments(
     stop: StopCriterion | None,
     threads: int | None,
     seed: int,
-    start: DagSchedule | None,
+    start: DagSchedule | JobsSchedule | None,
     parameters: dict[str, Any],
 ) -> None:
     """Refuse what would be ignored or fail later."""

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import os
-import signal
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +14,8 @@ from instances.content_hash import content_hash
 from instances.dag_document import dag_instance_document
 from instances.objective import Objective
 from solvers.check_instances import check_instances
+from solvers.conformance import ConformanceError as ConformanceError
+from solvers.conformance import CtrlC, captured_output
 from solvers.methods import KINDS_WITH_RUN
 from solvers.resolve_method import kind_of
 from solvers.solve import solve
@@ -34,10 +31,6 @@ MethodLike = str | Callable[..., "DagSchedule | None"]
 
 BUDGET = 45
 """Evaluations given to searches by the checks."""
-
-
-class ConformanceError(AssertionError):
-    """A method does not do what every method must."""
 
 
 def check_method(method: MethodLike) -> None:
@@ -129,7 +122,7 @@ def check_interrupt(method: MethodLike) -> None:
     if threading.current_thread() is not threading.main_thread():
         return  # Python delivers signals to the main thread only
     for instance in check_instances():
-        result = _run(instance, method, callback=_CtrlC())
+        result = _run(instance, method, callback=CtrlC())
         _expect(
             result.termination in (Termination.INTERRUPTED, Termination.FINISHED),
             "interrupt",
@@ -152,7 +145,7 @@ def check_instance_unchanged(method: MethodLike) -> None:
 def check_silent(method: MethodLike) -> None:
     """Check that nothing is printed, not even by libraries below Python."""
     for instance in check_instances():
-        with _captured_output() as read:
+        with captured_output() as read:
             _run(instance, method)
             printed = read()
         _expect(not printed, "silent", instance, f"nothing printed, got {printed[:60]!r}")
@@ -193,32 +186,3 @@ class _Counter(Callback):
             raise ConformanceError(f"budget: expected evaluation {self.evaluations}, got {progress.evaluations}.")
         if self._stop_after is not None and self.evaluations >= self._stop_after:
             self.wants_stop = True
-
-
-class _CtrlC(Callback):
-    """Presses Ctrl-C as soon as the run begins."""
-
-    def on_start(self) -> None:
-        """Press."""
-        signal.raise_signal(signal.SIGINT)
-
-
-@contextmanager
-def _captured_output() -> Iterator[Callable[[], str]]:
-    """Catch what is written to Python's two streams and to the two descriptors below them."""
-    stream = io.StringIO()
-    with tempfile.TemporaryFile() as file, redirect_stdout(stream), redirect_stderr(stream):
-
-        def read() -> str:
-            file.seek(0)
-            return stream.getvalue() + str(file.read().decode(errors="replace"))
-
-        saved = [(number, os.dup(number)) for number in (1, 2)]
-        try:
-            for number, _ in saved:
-                os.dup2(file.fileno(), number)
-            yield read
-        finally:
-            for number, copy in saved:
-                os.dup2(copy, number)
-                os.close(copy)

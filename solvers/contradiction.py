@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from instances.dag_document import dag_instance_document, dag_schedule_document
+from instances.dag_instance import DagInstance
+from instances.jobs.jobs_document import jobs_instance_document, jobs_schedule_document
 from solvers.versions import hardware, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_schedule import JobsSchedule
 
 REPRODUCER_FORMAT = "optgap/reproducer"
 REPRODUCER_VERSION = 1
@@ -25,12 +28,12 @@ class ContradictionError(RuntimeError):
 
 
 def raise_contradiction(
-    instance: DagInstance,
+    instance: DagInstance | JobsInstance,
     claim: str,
     *,
-    schedule: DagSchedule | None,
+    schedule: DagSchedule | JobsSchedule | None,
     evidence: Mapping[str, object],
-    other_schedule: DagSchedule | None = None,
+    other_schedule: DagSchedule | JobsSchedule | None = None,
     claims: Mapping[str, str] | None = None,
 ) -> NoReturn:
     """Write a reproducer file and raise.
@@ -66,9 +69,9 @@ def raise_contradiction(
         "evidence": dict(evidence),
         "versions": versions(),
         "hardware": hardware(),
-        "instance": dag_instance_document(instance),
-        "schedule": None if schedule is None else dag_schedule_document(instance, schedule),
-        "other_schedule": None if other_schedule is None else dag_schedule_document(instance, other_schedule),
+        "instance": _instance_document(instance),
+        "schedule": None if schedule is None else _schedule_document(instance, schedule),
+        "other_schedule": None if other_schedule is None else _schedule_document(instance, other_schedule),
     }
     text = json.dumps(document, indent=1)
     name = f"optgap-reproducer-{instance.sha256[:12]}.json"
@@ -79,3 +82,16 @@ def raise_contradiction(
             continue
         raise ContradictionError(f"{claim} The reproducer is {path}.")
     raise ContradictionError(f"{claim} No reproducer could be written.")
+
+
+def _instance_document(instance: DagInstance | JobsInstance) -> dict[str, Any]:
+    """Return the instance as in its file, whichever problem it is of."""
+    return dag_instance_document(instance) if isinstance(instance, DagInstance) else jobs_instance_document(instance)
+
+
+def _schedule_document(instance: DagInstance | JobsInstance, schedule: DagSchedule | JobsSchedule) -> dict[str, Any]:
+    """Return a schedule as in its file."""
+    document: Callable[..., dict[str, Any]] = (
+        dag_schedule_document if isinstance(instance, DagInstance) else jobs_schedule_document
+    )
+    return document(instance, schedule)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
+
+from solvers.outcome import ScheduleT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heuristics.stopwatch import Stopwatch
-    from instances.dag_schedule import DagSchedule
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ExactRun:
+class ExactRun(Generic[ScheduleT]):
     """Limits, start and ears of one run of an exact or improving method.
 
     Parameters
@@ -36,7 +37,7 @@ class ExactRun:
         Asked about twenty times a second; True ends the run with what there is.
     """
 
-    start: DagSchedule | None
+    start: ScheduleT | None
     lower_bound: int
     time_limit: float | None
     threads: int

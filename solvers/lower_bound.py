@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from instances.contention import Contention
 from instances.objective import Objective
 from solvers.bound import Bound
 from solvers.bound import best_bound as best_bound
+from solvers.bound_of_exact_method import bound_of_exact_method
 from solvers.bound_table import BoundTable
 from solvers.check_contention import check_contention, knows_contention
 from solvers.confirm import CONFIRM_SECONDS, check_confirm_time_limit, confirm_bounds, confirmation_run
@@ -264,7 +265,7 @@ def _add(table: BoundTable, name: str, result: Result) -> None:
     if result.status is Status.INFEASIBLE:
         table.infeasible_by.append(name)
     if result.bound is not None:
-        table.append(_of_exact_method(name, result))
+        table.append(bound_of_exact_method(name, result))
     if result.confirmation is not None:
         table.confirmations.append(result.confirmation)
 
@@ -300,18 +301,6 @@ def _default_methods(instance: DagInstance, objective: Objective, contention: Co
         and method.rule in (None, contention)
         and (small or not method.is_costly)
     ]
-
-
-def _of_exact_method(name: str, result: Result) -> Bound:
-    """Return what an exact method can stand for: its own bound, or one that it began with and did not have to raise."""
-    bound = result.bound
-    assert bound is not None  # the caller looked
-    if bound.method == name:
-        return bound
-    proof = f"{bound.method} meets a schedule" if bound.is_optimum else f"no more than {bound.method}"
-    return replace(
-        bound, method=name, proof=proof, seconds=result.runtime_seconds, threads=result.threads, seed=result.seed
-    )
 
 
 def _bound(name: str, instance: DagInstance, objective: Objective, contention: Contention) -> Bound:

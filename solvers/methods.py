@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Kind = Literal["exact", "improvement", "construction", "search"]
+Kind = Literal["exact", "improvement", "construction", "search", "policy"]
 
 KINDS_WITH_RUN: tuple[Kind, ...] = ("exact", "improvement")
 """Kinds whose functions take instance, objective and an `ExactRun`, and return an `Outcome`."""
@@ -26,7 +26,7 @@ class Method:
         ``module:function``.
     kind
         "exact" proves bounds, "improvement" makes a given schedule better and proves nothing, "construction" builds one
-        schedule, "search" builds many within a budget.
+        schedule, "search" builds many within a budget; a "policy" decides online, and schedules jobs.
     summary
         One line.
     source
@@ -214,6 +214,11 @@ def method_named(name: str) -> Method:
         If there is none of that name.
     """
     if name not in METHODS:
+        from solvers.jobs.jobs_methods import JOBS_METHODS
+
+        if name in JOBS_METHODS:
+            known = ", ".join(METHODS)
+            raise ValueError(f"method: expected one for DAGs of tasks ({known}), got {name!r}, which schedules jobs.")
         near = difflib.get_close_matches(name, METHODS, n=1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {name!r}{hint}.")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
 from solvers.status import Termination
 
-if TYPE_CHECKING:
-    from instances.dag_schedule import DagSchedule
+ScheduleT = TypeVar("ScheduleT")
+"""Schedules of the problem that was solved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Outcome:
+class Outcome(Generic[ScheduleT]):
     """Schedule and bound of an exact back end, not yet verified.
 
     Parameters
@@ -33,7 +33,7 @@ class Outcome:
         The second model that confirms the bound, None where none was asked or could.
     """
 
-    schedule: DagSchedule | None
+    schedule: ScheduleT | None
     lower_bound: int | None
     is_infeasible: bool = False
     termination: Termination = Termination.FINISHED

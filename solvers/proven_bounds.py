@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from instances.contention import Contention
 from solvers.bound import Bound
 from solvers.contradiction import raise_contradiction
 from solvers.lower_bound import best_bound
@@ -13,9 +14,11 @@ from solvers.versions import hardware
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances.contention import Contention
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_objective import JobsObjective
+    from instances.jobs.jobs_schedule import JobsSchedule
     from instances.objective import Objective
     from solvers.exact_run import ExactRun
     from solvers.outcome import Outcome
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 def with_proof(
     name: str,
-    objective: Objective,
+    objective: Objective | JobsObjective,
     contention: Contention,
     outcome: Outcome,
     value: int | None,
@@ -54,13 +57,13 @@ def with_proof(
 
 
 def check_against_bounds(
-    instance: DagInstance,
-    schedule: DagSchedule | None,
+    instance: DagInstance | JobsInstance,
+    schedule: DagSchedule | JobsSchedule | None,
     value: int | None,
     known: Sequence[Bound],
     name: str,
     seed: int,
-    contention: Contention,
+    contention: Contention = Contention.NONE,
 ) -> None:
     """Raise if a verified schedule is below a proven bound."""
     for bound in known:

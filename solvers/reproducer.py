@@ -6,7 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from instances.dag_instance import DagInstance
 from instances.dag_json import dag_instance_from_json, dag_schedule_from_json
+from instances.jobs.jobs_document import INSTANCE_FORMAT as JOBS_FORMAT
+from instances.jobs.jobs_json import jobs_instance_from_json, jobs_schedule_from_json
 from instances.json_fields import JsonObject, parse_json
 from instances.text_file import read_text
 from solvers.contradiction import REPRODUCER_FORMAT, REPRODUCER_VERSION
@@ -15,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_schedule import JobsSchedule
 
 SCHEDULES = ("schedule", "other_schedule")
 
@@ -48,9 +52,9 @@ class Reproducer:
     evidence: Mapping[str, Any]
     versions: Mapping[str, str | None]
     hardware: str
-    instance: DagInstance
-    schedule: DagSchedule | None
-    other_schedule: DagSchedule | None
+    instance: DagInstance | JobsInstance
+    schedule: DagSchedule | JobsSchedule | None
+    other_schedule: DagSchedule | JobsSchedule | None
 
 
 def read_reproducer(path: str | PathLike[str]) -> Reproducer:
@@ -72,7 +76,7 @@ def read_reproducer(path: str | PathLike[str]) -> Reproducer:
         raise ValueError(
             f'format: expected "{REPRODUCER_FORMAT}" version {REPRODUCER_VERSION}, got "{found}" {version}.'
         )
-    instance = dag_instance_from_json(json.dumps(document.mapping("instance")))
+    instance = _instance(document.mapping("instance"))
     made = Reproducer(
         claim=document.text("claim"),
         claims=document.mapping("claims"),
@@ -87,7 +91,19 @@ def read_reproducer(path: str | PathLike[str]) -> Reproducer:
     return made
 
 
-def _schedule(document: JsonObject, key: str, instance: DagInstance) -> DagSchedule | None:
+def _instance(document: Mapping[str, Any]) -> DagInstance | JobsInstance:
+    """Read an instance of whichever problem it says."""
+    text = json.dumps(document)
+    return jobs_instance_from_json(text) if document.get("format") == JOBS_FORMAT else dag_instance_from_json(text)
+
+
+def _schedule(
+    document: JsonObject, key: str, instance: DagInstance | JobsInstance
+) -> DagSchedule | JobsSchedule | None:
     """Take a schedule that may be null."""
     value = document.mapping(key, None)
-    return None if value is None else dag_schedule_from_json(json.dumps(value), instance)
+    if value is None:
+        return None
+    if isinstance(instance, DagInstance):
+        return dag_schedule_from_json(json.dumps(value), instance)
+    return jobs_schedule_from_json(json.dumps(value), instance)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from heuristics.callback import Callback
 from heuristics.stopwatch import Stopwatch
 from instances.contention import Contention
+from instances.dag_schedule import DagSchedule
+from instances.jobs.jobs_instance import JobsInstance
 from instances.objective import Objective, objective_value
 from instances.verify_dag_schedule import verify_dag_schedule
 from solvers.check_arguments import check_arguments, check_bounds, check_confirmation
@@ -30,19 +32,22 @@ if TYPE_CHECKING:
 
     from heuristics.stop.stop_criterion import StopCriterion
     from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
+    from instances.jobs.jobs_objective import JobsObjective
+    from instances.jobs.jobs_schedule import JobsSchedule
     from solvers.bound import Bound
+    from solvers.jobs.jobs_result import JobsResult
     from solvers.outcome import Outcome
 
 START_BOUNDS = ("join-aware-path", "area", "mean-busy-time")
 """Where exact and improving methods begin: the best bounds that cost next to nothing; the others follow if need be."""
 
 
+@overload
 def solve(
     instance: DagInstance,
     method: str | Callable[..., DagSchedule | None] = "cp-sat",
     *,
-    objective: Objective | str = Objective.MAKESPAN,
+    objective: Objective | str | None = None,
     time_limit: float | None = None,
     stop: StopCriterion | None = None,
     threads: int | None = None,
@@ -54,18 +59,49 @@ def solve(
     confirm_time_limit: float | None = None,
     contention: Contention | str = Contention.NONE,
     **parameters: Any,
-) -> Result:
+) -> Result: ...
+@overload
+def solve(
+    instance: JobsInstance,
+    method: str | Callable[..., JobsSchedule | None] = "cp-sat",
+    *,
+    objective: JobsObjective | str | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    bounds: Sequence[Bound] | None = None,
+    start: JobsSchedule | None = None,
+    **parameters: Any,
+) -> JobsResult: ...
+def solve(
+    instance: DagInstance | JobsInstance,
+    method: str | Callable[..., Any] = "cp-sat",
+    *,
+    objective: Objective | JobsObjective | str | None = None,
+    time_limit: float | None = None,
+    stop: StopCriterion | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    bounds: Sequence[Bound] | None = None,
+    start: DagSchedule | JobsSchedule | None = None,
+    confirm: bool = False,
+    confirm_time_limit: float | None = None,
+    contention: Contention | str = Contention.NONE,
+    **parameters: Any,
+) -> Result | JobsResult:
     """Run one method on one instance; verify, bound and time it.
 
     Parameters
     ----------
     instance
-        What is scheduled.
+        What is scheduled. A `JobsInstance` is handed over to `solve_jobs`, whose parameters are described there.
     method
         Name of a registered method, or a function of your own: it takes the instance and whichever of `objective`,
         `rng`, `stop`, `callback` and `contention` its signature names, and returns a schedule or None.
     objective
-        What is minimised.
+        What is minimised; by default the makespan, for jobs the total completion time.
     time_limit
         Seconds for the method; None lets an exact method run until it has a proof, and others to the end of their
         default budgets. Constructions, which build one schedule, do not need it.
@@ -110,7 +146,29 @@ def solve(
     UnverifiedScheduleError
         If the method returned a schedule that violates a constraint.
     """
-    objective, contention = Objective(objective), Contention(contention)
+    if isinstance(instance, JobsInstance):
+        from solvers.jobs.hand_over import hand_over
+
+        return hand_over(
+            instance,
+            method,
+            for_dags={
+                "stop": stop,
+                "confirm": confirm or None,
+                "confirm_time_limit": confirm_time_limit,
+                "contention": None if contention == Contention.NONE else contention,
+            },
+            objective=objective,
+            time_limit=time_limit,
+            threads=threads,
+            seed=seed,
+            callback=callback,
+            bounds=bounds,
+            start=start,
+            parameters=parameters,
+        )
+    objective = Objective(Objective.MAKESPAN if objective is None else objective)
+    contention = Contention(contention)
     name = method if isinstance(method, str) else getattr(method, "__name__", "function")
     kind, function = resolve_method(method)
     check_confirmation(kind, name, confirm, confirm_time_limit)
@@ -144,7 +202,7 @@ def solve(
             )
             _report_start(instance, objective, run)
             rule = {"contention": contention} if knows_contention(function) else {}
-            outcome: Outcome = function(instance, objective, run, **rule, **parameters)
+            outcome: Outcome[DagSchedule] = function(instance, objective, run, **rule, **parameters)
         else:
             outcome = run_heuristic(
                 instance,
@@ -201,9 +259,11 @@ def solve(
 
 
 def _warm_start(
-    instance: DagInstance, objective: Objective, start: DagSchedule | None, contention: Contention
+    instance: DagInstance, objective: Objective, start: DagSchedule | JobsSchedule | None, contention: Contention
 ) -> DagSchedule | None:
     """Return the best of the given schedule and the list schedules."""
+    if start is not None and not isinstance(start, DagSchedule):
+        raise TypeError(f"start: expected a DagSchedule, got a {type(start).__name__}.")
     candidates = [] if start is None else [start]
     if start is not None and (violations := verify_dag_schedule(instance, start, contention)):
         raise ValueError(f"start: expected a schedule that verifies, got {len(violations)} violations. {violations[0]}")

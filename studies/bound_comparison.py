@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from instances.contention import Contention
 from instances.html import html_grid
 from solvers.bound_table import csv_text, record_frame
+from solvers.instance_sizes import DAG_SIZES, instance_sizes
 from solvers.latex import booktabs, latex_heading, latex_text
 from solvers.versions import hardware, version_of
 
@@ -34,7 +35,7 @@ class BoundComparison:
     Raises
     ------
     ValueError
-        If they bound different objectives, or under different rules of contention.
+        If they bound different objectives, or under different rules of contention, or of different problems.
     """
 
     def __init__(self, tables: Sequence[BoundTable]) -> None:
@@ -44,6 +45,10 @@ class BoundComparison:
         rules = sorted({str(table.contention) for table in tables})
         if len(rules) > 1:
             raise ValueError(f"tables: expected one rule of contention, got {' and '.join(rules)}.")
+        sizes = list(dict.fromkeys(tuple(instance_sizes(table.instance)) for table in tables))
+        if len(sizes) > 1:
+            raise ValueError("tables: expected instances of one problem, got DAGs of tasks and jobs.")
+        self.sizes = tuple(size.removeprefix("num_").replace("gpus", "GPUs") for size in (*sizes, DAG_SIZES)[0])
         self.rule = rules[0] if rules and rules[0] != Contention.NONE else None
         self.tables = tuple(tables)
         self.objective_name = objectives[0] if objectives else ""
@@ -75,14 +80,14 @@ class BoundComparison:
 
     def headings(self) -> list[str]:
         """Return the headings of `rows`."""
-        return ["instance", "tasks", "edges", "GPUs", *self.methods, "best"]
+        return ["instance", *self.sizes, *self.methods, "best"]
 
     def rows(self) -> list[list[str]]:
         """Return one row of texts per instance; a dash where there is no bound."""
         return [
             [
                 table.instance.name,
-                *(str(size) for size in _sizes(table)),
+                *_sizes(table),
                 *("-" if bound is None else str(bound.value) for bound in self._bounds(table)),
                 _best_text(table),
             ]
@@ -109,7 +114,14 @@ class BoundComparison:
             bounds = ["--" if bound is None else str(bound.value) for bound in self._bounds(table)]
             best = _latex_marks(_best_text(table))
             best = "--" if best == "-" else best
-            rows.append([latex_text(table.instance.name), *(str(size) for size in _sizes(table)), *bounds, best])
+            rows.append(
+                [
+                    latex_text(table.instance.name),
+                    *_sizes(table),
+                    *bounds,
+                    best,
+                ]
+            )
         footer = []
         if len(self.tables) > 1 and any(self.ratios(method) for method in self.methods):
             means = ["--" if mean == "-" else mean for mean in self.mean_ratios()]
@@ -119,9 +131,7 @@ class BoundComparison:
             "lrrr" + "r" * len(self.methods) + "r",
             [
                 "instance",
-                "tasks",
-                "edges",
-                "GPUs",
+                *self.sizes,
                 *(given.get(name, latex_heading(name)) for name in self.methods),
                 "best",
             ],
@@ -200,9 +210,9 @@ def _best_text(table: BoundTable) -> str:
     return f"{best.value}{OPTIMUM if best.is_optimum else ''}{CONFIRMED if is_confirmed else ''}"
 
 
-def _sizes(table: BoundTable) -> tuple[int, int, int]:
-    """Return the numbers of tasks, edges and GPUs."""
-    return table.instance.num_tasks, table.instance.num_edges, table.instance.num_gpus
+def _sizes(table: BoundTable) -> list[str]:
+    """Return the sizes of an instance."""
+    return [str(size) for size in instance_sizes(table.instance).values()]
 
 
 def _right(cells: Sequence[str], widths: Sequence[int]) -> list[str]:

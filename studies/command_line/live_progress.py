@@ -81,6 +81,11 @@ class LiveProgress(Callback):
         """Show what follows."""
         self.doing = self.then or self.doing
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it was made."""
+        return self._watch.seconds
+
     def line(self) -> str:
         """Return the state as text."""
         objective, bound = self._objective, self.lower_bound

@@ -51,13 +51,32 @@ def number(
 
 
 def objective(text: str) -> str:
-    """Read the name of an objective; hyphens stand for underscores."""
+    """Read the name of an objective of either problem; hyphens stand for underscores."""
+    from instances.jobs.jobs_objective import JobsObjective
     from instances.objective import Objective
 
-    names = [str(name) for name in Objective]
-    if text.replace("-", "_") not in names:
-        raise BadInputError(f"--objective: expected {' or '.join(names)}, got {shortened(text)}.")
-    return text.replace("-", "_")
+    name = text.replace("-", "_")
+    if name not in [*Objective, *JobsObjective]:
+        expected = f"{' or '.join(Objective)}, for jobs {' or '.join(JobsObjective)}"
+        raise BadInputError(f"--objective: expected {expected}, got {shortened(text)}.")
+    return name
+
+
+def dag_objective(name: str | None) -> str:
+    """Return the objective of DAG instances that is meant; None for the default.
+
+    Raises
+    ------
+    BadInputError
+        If it is one of jobs only.
+    """
+    from instances.objective import Objective
+
+    if name is None:
+        return str(Objective.MAKESPAN)
+    if name not in list(Objective):
+        raise BadInputError(f"--objective: expected {' or '.join(Objective)} for DAGs of tasks, got {name!r}.")
+    return name
 
 
 def contention(text: str) -> str:
@@ -70,7 +89,22 @@ def contention(text: str) -> str:
 
 
 def method(text: str) -> str:
-    """Read the name of a method."""
+    """Read the name of a method of either problem."""
+    from solvers.jobs.jobs_methods import JOBS_METHODS
+
+    if text in JOBS_METHODS:
+        return text
+    return dag_method(text)
+
+
+def dag_method(text: str) -> str:
+    """Read the name of a method for DAG instances.
+
+    Raises
+    ------
+    BadInputError
+        If there is none of that name, or it is one for jobs only.
+    """
     from solvers.methods import method_named
 
     try:

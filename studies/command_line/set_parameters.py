@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from studies.command_line.bad_input import BadInputError, shortened
@@ -22,6 +23,9 @@ _CONVERTERS: dict[str, tuple[str, Callable[[str], object]]] = {
     "int": ("an integer", int),
     "float": ("a finite number", lambda text: _finite(float(text))),
     "str": ("text", str),
+    "str | Predictor": ("a name", str),
+    "Mapping[str, Any]": ("KEY=VALUE separated by commas", lambda text: _mapping(text)),
+    "Rational": ("a number such as 0.25 or 1/4", Fraction),
     "Sequence[str]": ("names separated by commas", lambda text: tuple(text.split(","))),
 }
 
@@ -94,6 +98,30 @@ def _finite(value: float) -> float:
     return value
 
 
+def _mapping(text: str) -> dict[str, object]:
+    """Return pairs whose values are numbers where they can be, else texts."""
+    pairs = (pair.partition("=") for pair in text.split(","))
+    return {_key(key, equals): _number_or_text(value.strip()) for key, equals, value in pairs}
+
+
+def _key(key: str, equals: str) -> str:
+    """Return a key with underscores."""
+    name = key.strip().replace("-", "_")
+    if not equals or not name.isidentifier():
+        raise ValueError
+    return name
+
+
+def _number_or_text(text: str) -> object:
+    """Return an integer, else a finite number, else the text itself."""
+    for convert in (int, lambda text: _finite(float(text))):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return text
+
+
 def _converted(key: str, annotation: str, text: str) -> object:
     """Convert a text to the type of a parameter."""
     kind = annotation.removesuffix(" | None")
@@ -108,7 +136,7 @@ def _converted(key: str, annotation: str, text: str) -> object:
         raise BadInputError(f"--set {key}: expected a value from Python, as it is a {kind}, got {shortened(text)}.")
     try:
         value = convert(text)
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, ZeroDivisionError) as error:
         raise BadInputError(f"--set {key}: expected {expected}, got {shortened(text)}.") from error
     check_size(key, value, text)
     return value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.command_line.bad_input import options, reading, writing
-from studies.command_line.option_types import bound_methods, check_confirm_time_limit
+from studies.command_line.option_types import bound_methods, check_confirm_time_limit, dag_objective
 from studies.command_line.output import print_json, print_text
 from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def bound(
     file: opt.INSTANCE,
     methods: opt.BOUND_METHODS = None,
-    objective: opt.OBJECTIVE = "makespan",
+    objective: opt.OBJECTIVE = None,
     time_limit: opt.TIME_LIMIT = None,
     threads: opt.THREADS = None,
     seed: opt.SEED = 0,
@@ -35,6 +35,28 @@ def bound(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """List lower bounds of an instance and what proves each."""
+    from studies.command_line.is_jobs_file import is_jobs_file
+
+    if is_jobs_file(file):
+        from studies.command_line.bound_jobs_file import bound_jobs_file
+
+        bound_jobs_file(
+            file,
+            methods,
+            objective=objective,
+            time_limit=time_limit,
+            threads=threads,
+            seed=seed,
+            for_dags={
+                "confirm": confirm or None,
+                "confirm_time_limit": confirm_time_limit,
+                "contention": None if contention == "none" else contention,
+            },
+            csv=csv,
+            latex=latex,
+            as_json=as_json,
+        )
+        return
     from instances.dag_json import read_dag_instance
     from solvers.lower_bound import BOUND_METHODS, lower_bound
     from studies.bound_comparison import BoundComparison
@@ -43,6 +65,7 @@ def bound(
 
     everything = [name for name, method in BOUND_METHODS.items() if method.rule in (None, contention)]
     names = everything if methods is None else bound_methods(methods)
+    objective = dag_objective(objective)
     check_confirm_time_limit(confirm, confirm_time_limit)
     check_distinct([file], [csv, latex])
     check_writable(csv)

@@ -13,7 +13,9 @@ MAX_THREADS = 1024
 MAX_TASKS = 1_000_000
 """Most tasks that may be asked for; more is a slip of the finger."""
 
-INSTANCE = Annotated[Path, typer.Argument(metavar="FILE", help="Instance, a JSON file of format optgap/dag.")]
+INSTANCE = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Instance, a JSON file of format optgap/dag or optgap/jobs.")
+]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
 SEED = Annotated[
     int, typer.Option("--seed", parser=integer("--seed", low=0), metavar="N", help="Seed of everything random.")
@@ -37,7 +39,13 @@ TIME_LIMIT = Annotated[
     ),
 ]
 OBJECTIVE = Annotated[
-    str, typer.Option("--objective", parser=objective, metavar="NAME", help="makespan or weighted_completion.")
+    str | None,
+    typer.Option(
+        "--objective",
+        parser=objective,
+        metavar="NAME",
+        help="makespan (default) or weighted_completion; for jobs total_completion (default) or weighted_completion.",
+    ),
 ]
 METHOD = Annotated[
     str, typer.Option("--method", "-m", parser=method, metavar="NAME", help="One that `optgap methods` lists.")

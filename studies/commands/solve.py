@@ -7,7 +7,7 @@ import typer
 
 from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import options, reading, writing
-from studies.command_line.option_types import integer
+from studies.command_line.option_types import dag_method, dag_objective, integer
 from studies.command_line.output import note, print_json, print_text
 from studies.command_line.output_file import check_distinct, check_suffix, check_writable
 from studies.commands import options as opt
@@ -16,7 +16,7 @@ from studies.commands import options as opt
 def solve(
     file: opt.INSTANCE,
     method: opt.METHOD = "cp-sat",
-    objective: opt.OBJECTIVE = "makespan",
+    objective: opt.OBJECTIVE = None,
     time_limit: opt.TIME_LIMIT = None,
     threads: opt.THREADS = None,
     seed: opt.SEED = 0,
@@ -43,9 +43,35 @@ def solve(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Run one method on one instance (Ctrl-C: best so far)."""
+    from studies.command_line.is_jobs_file import is_jobs_file
+
+    if is_jobs_file(file):
+        from studies.command_line.solve_jobs_file import solve_jobs_file
+
+        solve_jobs_file(
+            file,
+            method,
+            objective=objective,
+            time_limit=time_limit,
+            threads=threads,
+            seed=seed,
+            against=against,
+            for_dags={
+                "evaluations": evaluations,
+                "confirm": confirm or None,
+                "confirm_time_limit": confirm_time_limit,
+                "contention": None if contention == "none" else contention,
+            },
+            texts=set_ or [],
+            schedule_out=schedule_out,
+            gantt=gantt,
+            as_json=as_json,
+        )
+        return
     from instances.dag_json import read_dag_instance, write_dag_schedule
     from studies.command_line.run_method import check_confirmation, method_parameters, run_method
 
+    dag_method(method)
     parameters = method_parameters(method, set_ or [], evaluations=evaluations)
     check_confirmation(method, confirm, confirm_time_limit)
     check_suffix(gantt, (".svg", ".png"))
@@ -58,7 +84,7 @@ def solve(
         result = run_method(
             instance,
             method,
-            objective=objective,
+            objective=dag_objective(objective),
             time_limit=time_limit,
             evaluations=evaluations,
             threads=threads,

@@ -10,6 +10,7 @@ from studies.command_line.option_types import integer
 from studies.command_line.output import note, print_json, print_text
 from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
+from studies.commands.online import online
 from studies.commands.plan_distance import plan_distance
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 study = typer.Typer(rich_markup_mode=None, help="Run, tabulate and plot many instances x many methods.")
 study.command("plan-distance")(plan_distance)
+study.command("online")(online)
 
 STORE = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study that `optgap study run` made.")]
 

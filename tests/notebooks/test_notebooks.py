@@ -102,3 +102,25 @@ def test_whales_against_the_optimum() -> None:
     assert (head[0], len(rows)) == ("method", 10)
     assert "Reductions of worl-rtgs at 60 evaluations" in shown
     assert _pictures(notebook) == 4
+
+
+def test_online_against_offline() -> None:
+    """Tests that the notebook of online policies, reduced, compares with proven optima and finds the oracle out."""
+    notebook = nbformat.read(ROOT / "notebooks" / "online_against_offline.ipynb", as_version=4)
+    reduced = {"num_jobs = 8": "num_jobs = 6", "num_seeds = 5": "num_seeds = 2", "many_jobs = 200": "many_jobs = 40"}
+    for full, small in reduced.items():
+        (cell,) = (cell for cell in notebook.cells if full in cell.source)
+        cell.source = cell.source.replace(full, small)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    assert "search to the end" in shown
+    assert "<svg" in shown
+    gaps = re.findall(r"^ *(\S+): +\d+  gap +(\S+) %  optimality gap$", shown, re.MULTILINE)
+    assert len(gaps) == 9
+    assert all(float(gap) >= 0 for _, gap in gaps)
+    assert "40 of 40 runs are held against a proven optimum" in shown
+    assert "below the proved upper bound: True" in shown
+    assert len(re.findall(r"mean gap to the proven bound +\d+\.\d\d %", shown)) == 8
+    assert "learns: conforms, and is online" in shown
+    assert re.search(r"^srtf: is online, instance .*: expected the same decisions before tick", shown, re.MULTILINE)
+    assert _pictures(notebook) == 4

@@ -55,7 +55,7 @@ def tight(document: Document) -> None:
 
 
 CHANGED_INSTANCES: dict[str, tuple[Change, str]] = {
-    "other format": (put("format", value="optgap/jobs"), 'format: expected "optgap/dag", got "optgap/jobs".'),
+    "other format": (put("format", value="optgap/dags"), 'format: expected "optgap/dag", got "optgap/dags".'),
     "other version": (put("version", value=2), "version: expected 1, got 2."),
     "no version": (drop("version"), "version: expected an integer, got nothing."),
     "unknown key": (put("colour", value="red"), "colour: expected no such key."),
@@ -253,7 +253,10 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("solve", "."), ".: expected a file that can be read, got: is a directory."),
     (("solve", "e.json/x"), "e.json/x: expected a file that can be read, got: not a directory."),
     (("solve", "e.json", "--method", "hef"), "--method: expected one of cp-sat, milp-disjunctive, milp-"),
-    ((*HEFT, "--objective", "cost"), "--objective: expected makespan or weighted_completion, got 'cost'."),
+    (
+        (*HEFT, "--objective", "cost"),
+        "--objective: expected makespan or weighted_completion, for jobs total_completion or ",
+    ),
     ((*HEFT, "--seed", "x"), "--seed: expected an integer, got 'x'."),
     ((*HEFT, "--seed", "-1"), "--seed: expected an integer of at least 0, got -1."),
     ((*HEFT, "--threads", "0"), "--threads: expected an integer of at least 1, got 0."),

@@ -56,7 +56,7 @@ def test_headline_experiment() -> None:
     runs = Counter((run.label, str(run.budget)) for run in plan.runs)
     for label in ("woa", "ga", "random-search", "worl-rtgs"):
         for seeded in (label, f"{label}, no HEFT seed"):
-            assert runs[(seeded, "2000 evaluations")] == runs[(seeded, "0.2 s")] == 24 * 30
+            assert runs[(seeded, "2000 evaluations")] == runs[(seeded, "0.1 s")] == 24 * 30
     assert runs[("heft", "-")] == runs[("ddqn", "-")] == runs[("cp-sat", "60 s")] == 24
 
 

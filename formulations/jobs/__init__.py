@@ -1,0 +1,1 @@
+"""The jobs problem as mathematics: offline exact models and proven lower bounds."""

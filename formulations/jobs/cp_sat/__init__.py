@@ -1,0 +1,1 @@
+"""The jobs problem in CP-SAT."""

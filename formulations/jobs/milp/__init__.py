@@ -1,0 +1,1 @@
+"""The jobs problem as MILPs in Pyomo."""

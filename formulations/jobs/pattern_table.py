@@ -1,0 +1,184 @@
+"""All jobs as patterns on groups of servers: the problem itself, or a relaxation of it where that has too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from formulations.jobs.placement_patterns import (
+    MAX_PATTERNS,
+    MAX_PLACEMENTS,
+    JobPattern,
+    TooManyPatternsError,
+    placement_patterns,
+)
+from instances.jobs.certified_times import gpus_of_kind, least_durations
+from instances.jobs.replicas_fit import replicas_fit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from instances.jobs.jobs_instance import JobsInstance
+
+_KNOWN: WeakKeyDictionary[JobsInstance, dict[int, PatternTable]] = WeakKeyDictionary()
+"""Tables of instances that are still in use: several bounds and models ask for the same one."""
+
+MAX_LOOKED_AT = 200_000
+"""Placements of all jobs together that are looked at."""
+
+MAX_LISTED = 4_000
+"""Patterns of all jobs together up to which a table is worth its size."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PatternTable:
+    """Each job runs in one of its patterns; on each group of servers at most `capacity` GPUs are held at any time.
+
+    Parameters
+    ----------
+    capacity
+        GPUs of each group, shape (groups,), int64.
+    patterns
+        Of each job, at least one.
+    is_exact
+        Whether groups are servers and every pattern has a placement of just its duration: then the table is the
+        problem. Otherwise every schedule of the problem is one of the table with starts and completions that are the
+        same or (the latter) earlier, and the table gives lower bounds only.
+    proof
+        What the table is, in a few words.
+    """
+
+    capacity: NDArray[np.int64]
+    patterns: tuple[tuple[JobPattern, ...], ...]
+    is_exact: bool
+    proof: str
+
+    @property
+    def num_groups(self) -> int:
+        """Number of groups."""
+        return len(self.capacity)
+
+    @property
+    def num_patterns(self) -> int:
+        """Number of patterns of all jobs together."""
+        return sum(map(len, self.patterns))
+
+    @property
+    def least_durations(self) -> NDArray[np.int64]:
+        """Shortest duration of each job in ticks, shape (jobs,)."""
+        return np.array([min(pattern.duration for pattern in own) for own in self.patterns], dtype=np.int64)
+
+
+def pattern_table(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
+    """Return the tightest table of at most `max_listed` patterns: by server, else by kind, else of all GPUs."""
+    known = _KNOWN.setdefault(instance, {})
+    if max_listed not in known:
+        known[max_listed] = _tightest(instance, max_listed)
+    return known[max_listed]
+
+
+def _tightest(instance: JobsInstance, max_listed: int) -> PatternTable:
+    """Build the tightest table that is small enough."""
+    for build in (server_patterns, kind_patterns):
+        try:
+            return build(instance, max_listed=max_listed)
+        except TooManyPatternsError:
+            continue
+    return all_gpus(instance)
+
+
+def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
+    """Return the problem itself: the patterns of `placement_patterns` on each server.
+
+    Raises
+    ------
+    TooManyPatternsError
+        If they are too many.
+    """
+    found: list[tuple[JobPattern, ...]] = []
+    listed = 0
+    share = max(1_000, min(MAX_PLACEMENTS, MAX_LOOKED_AT // max(instance.num_jobs, 1)))
+    seen: dict[tuple[object, ...], tuple[JobPattern, ...]] = {}
+    for job in range(instance.num_jobs):
+        key = job_shape(instance, job)
+        if key not in seen:
+            limit = min(MAX_PATTERNS, max_listed - listed)
+            seen[key] = tuple(placement_patterns(instance, job, max_patterns=limit, max_placements=share))
+        listed += len(seen[key])
+        if listed > max_listed:
+            raise TooManyPatternsError(f"jobs: expected at most {max_listed} patterns of placement, got more.")
+        found.append(seen[key])
+    return PatternTable(
+        capacity=instance.num_gpus_of, patterns=tuple(found), is_exact=True, proof="every placement on servers"
+    )
+
+
+def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
+    """Return the relaxation that knows how many GPUs of each kind a job holds, not on which servers.
+
+    A placement that holds c[h] GPUs of kind h for every h, sum c = g, assigns replicas to kinds with these numbers; its
+    t[s] is at least the least T for which such an assignment exists when stage s may use kinds with p[s,h] <= T only,
+    and comm >= 0. So its duration is at least n (Q + S - 1) T, which is what the pattern c takes. The GPUs of one kind
+    that are held at any time number at most those of all its servers. Where kinds differ this is more than the total
+    of GPUs knows: work on a slow kind takes as long as it takes there. (Ours.)
+
+    Raises
+    ------
+    TooManyPatternsError
+        If they are too many.
+    """
+    from formulations.jobs.kind_usages import kind_usages
+
+    capacity = gpus_of_kind(instance)
+    found: list[tuple[JobPattern, ...]] = []
+    listed = 0
+    for job in range(instance.num_jobs):
+        rows = instance.stages_of(job)
+        times, replicas = instance.time_of[rows].tolist(), instance.replicas[rows].tolist()
+        slots = int(instance.iterations[job]) * (int(instance.micro_batches[job]) + len(replicas) - 1)
+        thresholds = sorted({ticks for row in times for ticks in row if ticks > 0})
+        own = []
+        for usage in kind_usages(times, replicas, capacity.tolist(), max_usages=max_listed - listed):
+            for threshold in thresholds:
+                allowed = [[0 < ticks <= threshold for ticks in row] for row in times]
+                if all(map(any, allowed)) and replicas_fit(replicas, allowed, usage):
+                    counts = np.array(usage, dtype=np.int64)
+                    own.append(JobPattern(usage=counts, duration=slots * threshold, placement=None))
+                    break
+        listed += len(own)
+        found.append(tuple(sorted(own, key=lambda pattern: (pattern.duration, pattern.usage.tolist()))))
+    return PatternTable(capacity=capacity, patterns=tuple(found), is_exact=False, proof="GPUs by kind, free traffic")
+
+
+def all_gpus(instance: JobsInstance) -> PatternTable:
+    """Return the relaxation that knows one pool of GPUs and the shortest duration d^lb of each job.
+
+    A job holds g GPUs for at least d^lb ticks whatever its placement, and at most G GPUs are held at any time; kinds
+    enter through d^lb alone.
+    """
+    durations = least_durations(instance).tolist()
+    patterns = tuple(
+        (JobPattern(usage=np.array([gang], dtype=np.int64), duration=ticks, placement=None),)
+        for gang, ticks in zip(instance.gang_size.tolist(), durations, strict=True)
+    )
+    return PatternTable(
+        capacity=np.array([instance.num_gpus], dtype=np.int64),
+        patterns=patterns,
+        is_exact=False,
+        proof="all GPUs as one pool, shortest durations",
+    )
+
+
+def job_shape(instance: JobsInstance, job: int) -> tuple[object, ...]:
+    """Return what the placements and durations of a job depend on: equal for jobs with equal patterns."""
+    rows = instance.stages_of(job)
+    columns = (instance.replicas, instance.activation_bytes, instance.parameter_bytes)
+    return (
+        int(instance.iterations[job]),
+        int(instance.micro_batches[job]),
+        *(tuple(column[rows].tolist()) for column in columns),
+        tuple(map(tuple, instance.time_of[rows].tolist())),
+    )

@@ -1,0 +1,165 @@
+"""The conformance kit for the jobs problem: what every method must do, and a way to hold your own policy to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from instances.content_hash import content_hash
+from instances.jobs.jobs_document import jobs_instance_document
+from instances.jobs.jobs_objective import JobsObjective
+from solvers.conformance import ConformanceError, CtrlC, captured_output
+from solvers.jobs.check_jobs_instances import check_jobs_instances
+from solvers.jobs.lower_bound_jobs import lower_bound_jobs
+from solvers.jobs.solve_jobs import resolve_jobs_method, solve_jobs
+from solvers.methods import KINDS_WITH_RUN
+from solvers.status import Status, Termination
+
+if TYPE_CHECKING:
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_schedule import JobsSchedule
+    from solvers.jobs.jobs_result import JobsResult
+
+JobsMethodLike = str | Callable[..., "JobsSchedule | None"]
+
+QUICK_BOUNDS = ("mean-busy-time", "sets-of-kinds")
+"""What schedules are held against; the others take longer than a policy."""
+
+LONGER = 3
+"""By what the iterations of a job are multiplied to see who knew of them."""
+
+
+def check_jobs_method(method: JobsMethodLike, **parameters: Any) -> None:
+    """Run every check of the kit on one method; `check_is_online` is apart, as oracles are no online policies.
+
+    Parameters
+    ----------
+    method
+        Name of a registered method for jobs, or a function as `solve_jobs` takes it.
+    parameters
+        Of the method.
+
+    Raises
+    ------
+    ConformanceError
+        If a check fails; the message names check, instance and what was expected.
+    UnverifiedScheduleError, ContradictionError
+        If a schedule does not verify, or is better than a proven bound.
+    """
+    for check in JOBS_CHECKS.values():
+        check(method, **parameters)
+
+
+def check_verified(method: JobsMethodLike, **parameters: Any) -> None:
+    """Check that schedules verify, for both objectives, and none is below a bound (`solve_jobs` raises otherwise)."""
+    is_exact = resolve_jobs_method(method)[0] in KINDS_WITH_RUN
+    for instance in check_jobs_instances():
+        for objective in JobsObjective:
+            bounds = [] if is_exact else lower_bound_jobs(instance, objective=objective, methods=QUICK_BOUNDS)
+            result = _run(instance, method, objective=objective, seed=1, bounds=bounds, **parameters)
+            _expect(result.schedule is not None, "verified", instance, "a schedule, as there always is one")
+            if is_exact:
+                _expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
+
+
+def check_repeatable(method: JobsMethodLike, **parameters: Any) -> None:
+    """Check that the same seed gives the same schedule, bit for bit."""
+    for instance in check_jobs_instances():
+        first, second = (_run(instance, method, seed=7, **parameters).schedule for _ in range(2))
+        _expect(_same(first, second), "repeatable", instance, "the same schedule from the same seed")
+
+
+def check_interrupt(method: JobsMethodLike, **parameters: Any) -> None:
+    """Check that Ctrl-C ends the run in order: a result, never an exception."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # Python delivers signals to the main thread only
+    for instance in check_jobs_instances():
+        result = _run(instance, method, callback=CtrlC(), **parameters)
+        allowed = (Termination.INTERRUPTED, Termination.FINISHED)
+        _expect(result.termination in allowed, "interrupt", instance, f"interrupted, got {result.termination}")
+
+
+def check_instance_unchanged(method: JobsMethodLike, **parameters: Any) -> None:
+    """Check that the instance is the same after the run."""
+    for instance in check_jobs_instances():
+        before = content_hash(jobs_instance_document(instance))
+        _run(instance, method, **parameters)
+        after = content_hash(jobs_instance_document(instance))
+        _expect(before == after, "instance unchanged", instance, "the same content hash after the run")
+
+
+def check_silent(method: JobsMethodLike, **parameters: Any) -> None:
+    """Check that nothing is printed, not even by libraries below Python."""
+    for instance in check_jobs_instances():
+        with captured_output() as read:
+            _run(instance, method, **parameters)
+            printed = read()
+        _expect(not printed, "silent", instance, f"nothing printed, got {printed[:60]!r}")
+
+
+def check_is_online(method: JobsMethodLike, **parameters: Any) -> None:
+    """Check that a policy does not know how long a job runs before it ends.
+
+    The iterations of one job are multiplied: until its end in the first run, the second must decide the same.
+
+    Raises
+    ------
+    ConformanceError
+        If a start before that end has moved.
+    """
+    for instance in check_jobs_instances():
+        first = _run(instance, method, seed=3, **parameters)
+        if first.schedule is None or first.completion is None:
+            continue
+        for job in range(instance.num_jobs):
+            iterations = instance.iterations.copy()
+            iterations[job] *= LONGER
+            longer = dataclasses.replace(instance, iterations=iterations)
+            second = _run(longer, method, seed=3, **parameters)
+            _expect(second.schedule is not None, "is online", instance, "a schedule of the longer instance too")
+            assert second.schedule is not None  # just looked at
+            end = int(first.completion[job])
+            early = np.minimum(first.schedule.start, second.schedule.start) < end
+            same = all(
+                first.schedule.start[other] == second.schedule.start[other]
+                and np.array_equal(
+                    first.schedule.placement(instance, other), second.schedule.placement(instance, other)
+                )
+                for other in np.flatnonzero(early).tolist()
+            )
+            what = f"the same decisions before tick {end}, where job {job} ends"
+            _expect(same, "is online", instance, what)
+
+
+JOBS_CHECKS: dict[str, Callable[..., None]] = {
+    "verified": check_verified,
+    "repeatable": check_repeatable,
+    "interrupt": check_interrupt,
+    "instance-unchanged": check_instance_unchanged,
+    "silent": check_silent,
+}
+"""The checks by name; each takes a method and its parameters."""
+
+
+def _run(instance: JobsInstance, method: JobsMethodLike, **options: Any) -> JobsResult:
+    """Solve with one thread, without bounds that would do an exact method's work; `check_verified` gives some."""
+    options.setdefault("bounds", [])
+    return solve_jobs(instance, method, threads=1, **options)
+
+
+def _same(first: JobsSchedule | None, second: JobsSchedule | None) -> bool:
+    """Say whether two schedules are the same bytes."""
+    if first is None or second is None:
+        return first is second
+    names = ("start", "entry_offsets", "entry_server", "entry_count")
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
+
+
+def _expect(holds: bool, check: str, instance: JobsInstance, expected: str) -> None:
+    """Raise where something does not hold."""
+    if not holds:
+        raise ConformanceError(f"{check}, instance {instance.name!r}: expected {expected}.")
