@@ -64,7 +64,7 @@ def test_beside_plain_python(benchmark: BenchmarkFixture, monkeypatch: pytest.Mo
 
     The plain decoder computes transfer delays where it needs them, as plain code does, or looks them up in a table.
     """
-    instance, rounds = hundred_tasks(), 9
+    instance, rounds = hundred_tasks(), 39  # 2,000 evaluations, the default budget
     makespans: list[int] = []
     evaluate_many = RandomKeys.evaluate_many
 
