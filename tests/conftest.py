@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+from typing import TYPE_CHECKING
+
 import pytest
 
 from instances import DagInstance
 from instances.readers.heterogeneous_text import read_heterogeneous_text
 from tests.real_data import real_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +66,11 @@ def window_example() -> DagInstance:
         latency=[[0, 0, 8], [0, 0, 8], [8, 8, 0]],
         name="window",
     )
+
+
+@pytest.fixture(autouse=True)
+def _sigint_is_heard() -> Iterator[None]:
+    """Let Ctrl-C be heard, also where the suite was started as a background job; hold tests to leave it like that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
