@@ -16,10 +16,17 @@ from tests.jobs_strategies import jobs_instances, worked_example
 from tests.jobs_twins import twin_instances
 
 
-def _solved(model: JobsCpSatModel) -> tuple[int, cp_model.CpSolver]:
-    """Solve on one thread and return the status."""
+def _solver() -> cp_model.CpSolver:
+    """Return a solver with one thread and without presolve, which raises IndexError on some models (OR-Tools 9.15)."""
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    solver.parameters.cp_model_presolve = False
+    return solver
+
+
+def _solved(model: JobsCpSatModel) -> tuple[int, cp_model.CpSolver]:
+    """Solve and return the status."""
+    solver = _solver()
     return solver.solve(model.proto_model), solver
 
 
@@ -34,8 +41,7 @@ def test_hint_is_a_solution_with_and_without_symmetry(symmetry: bool, instance: 
     latest = latest_completions(table, release, weights, at_most=at_most)
     model = JobsCpSatModel(instance, table, weights, latest, symmetry=symmetry, at_most=at_most)
     model.hint(made)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
+    solver = _solver()
     solver.parameters.fix_variables_to_their_hinted_value = True
     assert solver.solve(model.proto_model) == cp_model.OPTIMAL
     found = model.schedule(solver.value)
