@@ -4,43 +4,38 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from heuristics.stopwatch import Stopwatch
 from instances.contention import Contention
 from instances.objective import Objective
-from solvers.bound import Bound
 from solvers.bound import best_bound as best_bound
+from solvers.bound_method import BoundMethod
 from solvers.bound_of_exact_method import bound_of_exact_method
 from solvers.bound_table import BoundTable
 from solvers.check_contention import check_contention, knows_contention
 from solvers.confirm import CONFIRM_SECONDS, check_confirm_time_limit, confirm_bounds, confirmation_run
-from solvers.contradiction import raise_contradiction
 from solvers.interrupt import Interrupt
 from solvers.methods import METHODS
+from solvers.refuse_contradictions import refuse_contradictions
 from solvers.status import Status, Termination
-from solvers.versions import available_cores, hardware, version_of
+from solvers.versions import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from instances.dag_instance import DagInstance
+    from solvers.bound import Bound
     from solvers.result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoundMethod:
-    """A way to a bound.
+class DagBoundMethod(BoundMethod):
+    """A way to a bound of a DAG instance.
 
     Parameters
     ----------
-    path
-        ``module:function`` of instance and objective.
-    proof
-        What proves it.
-    distribution
-        The solver that it asks for help, None for none.
+    path, proof, distribution
+        As in `BoundMethod`.
     is_costly
         Whether it is left out, unless named, above `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
     is_default
@@ -51,9 +46,6 @@ class BoundMethod:
         The contention that it is made for, None where it is not; elsewhere it says no more than another one.
     """
 
-    path: str
-    proof: str
-    distribution: str | None = None
     is_costly: bool = False
     is_default: bool = True
     only: Objective | None = None
@@ -61,70 +53,70 @@ class BoundMethod:
 
 
 BOUND_METHODS = {
-    "critical-path": BoundMethod(
+    "critical-path": DagBoundMethod(
         path="formulations.dag.bounds.critical_path:critical_path",
         proof="longest path, smallest durations, free transfers",
     ),
-    "transfer-aware-path": BoundMethod(
+    "transfer-aware-path": DagBoundMethod(
         path="formulations.dag.bounds.transfer_aware_path:transfer_aware_path",
         proof="longest path, cheapest transfers",
     ),
-    "join-aware-path": BoundMethod(
+    "join-aware-path": DagBoundMethod(
         path="formulations.dag.bounds.join_aware_path:join_aware_path",
         proof="longest path, one task at a time at joins",
     ),
-    "nic-aware-path": BoundMethod(
+    "nic-aware-path": DagBoundMethod(
         path="formulations.dag.bounds.nic_aware_path:nic_aware_path",
         proof="longest path, one task or transfer at a time at joins",
         rule=Contention.NIC,
     ),
-    "area": BoundMethod(
+    "area": DagBoundMethod(
         path="formulations.dag.bounds.area:area",
         proof="area LP, multipliers checked in integers",
         distribution="highspy",
     ),
-    "fernandez-bussell": BoundMethod(
+    "fernandez-bussell": DagBoundMethod(
         path="formulations.dag.bounds.fernandez_bussell:fernandez_bussell",
         proof="work inside the fullest window of time, all GPUs together",
         is_costly=True,
         is_default=False,  # energetic is rarely below it
         only=Objective.MAKESPAN,
     ),
-    "energetic": BoundMethod(
+    "energetic": DagBoundMethod(
         path="formulations.dag.bounds.energetic:energetic",
         proof="all makespans below are refuted by work inside windows, multipliers checked in integers",
         is_costly=True,
         is_default=False,  # probing is never below it
     ),
-    "probing": BoundMethod(
+    "probing": DagBoundMethod(
         path="formulations.dag.bounds.probing:probing",
         proof="all makespans below are refuted, as by energetic, under every choice for some task",
         is_costly=True,
     ),
-    "srpt": BoundMethod(
+    "srpt": DagBoundMethod(
         path="formulations.dag.bounds.srpt:srpt",
         proof="all GPUs as one, the shortest remaining job first, by rank",
         only=Objective.WEIGHTED_COMPLETION,
     ),
-    "eastman-even-isaacs": BoundMethod(
+    "eastman-even-isaacs": DagBoundMethod(
         path="formulations.dag.bounds.eastman_even_isaacs:eastman_even_isaacs",
         proof="single tasks by weight over shortest duration",
         is_default=False,  # mean-busy-time is never below it
         only=Objective.WEIGHTED_COMPLETION,
     ),
-    "mean-busy-time": BoundMethod(
+    "mean-busy-time": DagBoundMethod(
         path="formulations.dag.bounds.mean_busy_time:mean_busy_time",
         proof="all GPUs as one, interrupted at will",
         only=Objective.WEIGHTED_COMPLETION,
     ),
-    "window-load": BoundMethod(
+    "window-load": DagBoundMethod(
         path="formulations.dag.bounds.window_load:window_load",
         proof="window-load LP, multipliers checked in integers",
         distribution="highspy",
         is_default=False,  # destructive begins with it
         only=Objective.MAKESPAN,
     ),
-    "destructive": BoundMethod(
+    "destructive": DagBoundMethod(
         path="formulations.dag.bounds.destructive:destructive",
         proof="all makespans below are refuted by window loads",
         distribution="highspy",
@@ -132,7 +124,7 @@ BOUND_METHODS = {
         is_default=False,  # energetic is rarely below it, and quicker
         only=Objective.MAKESPAN,
     ),
-    "time-indexed": BoundMethod(
+    "time-indexed": DagBoundMethod(
         path="formulations.dag.bounds.time_indexed:time_indexed",
         proof="time-indexed LP, multipliers checked in integers",
         distribution="highspy",
@@ -209,7 +201,7 @@ def lower_bound(
         on_method(name, table)
         if name in BOUND_METHODS:
             table.append(_bound(name, instance, objective, contention))
-            _refuse_contradictions(table, results)
+            refuse_contradictions(table, results)
             continue
         results[name] = result = solve(
             instance,
@@ -224,7 +216,7 @@ def lower_bound(
             **_in_a_worker(name),
         )
         _add(table, name, result)
-        _refuse_contradictions(table, results)
+        refuse_contradictions(table, results)
         if result.termination is Termination.INTERRUPTED:
             table.left_out += names[number + 1 :]
             return table
@@ -270,26 +262,6 @@ def _add(table: BoundTable, name: str, result: Result) -> None:
         table.confirmations.append(result.confirmation)
 
 
-def _refuse_contradictions(table: BoundTable, results: Mapping[str, Result]) -> None:
-    """Raise if the schedule of an exact method is below the bound of another one, or refutes that there is none."""
-    found = [result for result in results.values() if result.objective is not None]
-    best = min(found, key=lambda result: result.objective or 0, default=None)
-    if best is None or best.objective is None:
-        return
-    claims = {name: "no schedule exists" for name in table.infeasible_by}
-    claims |= {bound.method: f"a bound of {bound.value}" for bound in table if bound.value > best.objective}
-    for name, claim in claims.items():
-        other = results.get(name)
-        raise_contradiction(
-            table.instance,
-            f"{name} claims {claim}, {best.method} has a verified schedule of {best.objective}.",
-            schedule=best.schedule,
-            other_schedule=None if other is None else other.schedule,
-            claims={name: claim, best.method: f"a schedule of {best.objective}"},
-            evidence={"bounds": table.to_dicts(), "objective_name": table.objective_name, "seed": best.seed},
-        )
-
-
 def _default_methods(instance: DagInstance, objective: Objective, contention: Contention) -> list[str]:
     """Return the bounds that are worth their time on an instance of this size."""
     small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY
@@ -305,20 +277,6 @@ def _default_methods(instance: DagInstance, objective: Objective, contention: Co
 
 def _bound(name: str, instance: DagInstance, objective: Objective, contention: Contention) -> Bound:
     """Compute one bound."""
-    method, watch = BOUND_METHODS[name], Stopwatch()
-    module, function = method.path.split(":")
-    compute = getattr(import_module(module), function)
-    knows = knows_contention(compute)
-    value: int = compute(instance, objective, **({"contention": contention} if knows else {}))
-    solver = None if method.distribution is None else f"{method.distribution} {version_of(method.distribution)}"
-    return Bound(
-        value=value,
-        method=name,
-        proof=method.proof,
-        seconds=watch.seconds,
-        solver=solver,
-        objective_name=str(objective),
-        threads=1,
-        hardware=hardware(),
-        contention=contention if knows else Contention.NONE,
-    )
+    method = BOUND_METHODS[name]
+    rule = {"contention": contention} if knows_contention(method.resolve()) else {}
+    return method.bound(name, instance, objective, **rule)

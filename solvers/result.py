@@ -9,6 +9,8 @@ from instances.contention import Contention
 from instances.html import html_table
 from instances.objective import Objective, objective_value
 from instances.verify_dag_schedule import verify_dag_schedule
+from solvers.bounded_result import BoundedResult
+from solvers.bounded_result import UnverifiedScheduleError as UnverifiedScheduleError
 from solvers.status import Status, Termination
 from solvers.versions import hardware, versions
 
@@ -19,10 +21,6 @@ if TYPE_CHECKING:
     from instances.dag_schedule import DagSchedule
     from solvers.bound import Bound
     from solvers.confirmation import Confirmation
-
-
-class UnverifiedScheduleError(RuntimeError):
-    """A method returned a schedule that breaks the problem's constraints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +34,7 @@ class TracePoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Result:
+class Result(BoundedResult):
     """Result of one method on one instance; one with a schedule that does not verify cannot be made.
 
     Parameters
@@ -98,12 +96,8 @@ class Result:
         """Verify the schedule and hold it against the bound."""
         if self.schedule is None:
             return
-        violations = verify_dag_schedule(self.instance, self.schedule, self.contention)
-        if violations:
-            shown = " ".join(str(violation) for violation in violations[:3])
-            raise UnverifiedScheduleError(f"{self.method}: schedule with {len(violations)} violations. {shown}")
-        if self.gap is not None and self.gap < 0:
-            raise ValueError(f"bound: expected at most the objective {self.objective}, got {self.lower_bound}.")
+        self._refuse_violations(verify_dag_schedule(self.instance, self.schedule, self.contention))
+        self._refuse_negative_gap()
 
     @property
     def objective(self) -> int | None:
@@ -113,32 +107,11 @@ class Result:
         return objective_value(self.instance, self.schedule, self.objective_name)
 
     @property
-    def lower_bound(self) -> int | None:
-        """Value of the best proven lower bound."""
-        return None if self.bound is None else self.bound.value
-
-    @property
     def status(self) -> Status:
         """What is known."""
         if self.schedule is not None:
             return Status.OPTIMAL if self.objective == self.lower_bound else Status.FEASIBLE
         return Status.INFEASIBLE if self.is_infeasible else Status.UNKNOWN
-
-    @property
-    def gap(self) -> float | None:
-        """Return (objective - lower bound) / lower bound, None where it is not defined."""
-        objective = self.objective
-        if objective is None or not self.lower_bound:
-            return None
-        return (objective - self.lower_bound) / self.lower_bound
-
-    @property
-    def gap_kind(self) -> str | None:
-        """Say whether the gap is an optimality gap proper or one to a bound that may be below the optimum."""
-        if self.gap is None or self.bound is None:
-            return None
-        proper = self.status is Status.OPTIMAL or self.bound.is_optimum
-        return "optimality gap" if proper else "gap to lower bound"
 
     def to_dict(self) -> dict[str, object]:
         """Return everything but the schedule as JSON values."""
@@ -168,8 +141,6 @@ class Result:
 
     def summary(self) -> dict[str, str]:
         """Return what a reader wants to know, as label and text."""
-        gap = "not defined" if self.gap is None else f"{100 * self.gap:.2f} % ({self.gap_kind})"
-        proof = "" if self.bound is None else f" ({self.bound.method}: {self.bound.proof})"
         confirmed = self._confirmed()
         return {
             "instance": self.instance.name,
@@ -177,9 +148,9 @@ class Result:
             "minimised": str(self.objective_name),
             **({} if self.contention is Contention.NONE else {"contention": str(self.contention)}),
             "objective": "none" if self.objective is None else str(self.objective),
-            "lower bound": "none" if self.lower_bound is None else f"{self.lower_bound}{proof}",
+            "lower bound": self._bound_text(),
             **({} if confirmed is None else {"confirmation": confirmed}),
-            "gap": gap,
+            "gap": self._gap_text(),
             "status": str(self.status),
             "termination": str(self.termination),
             "run time": f"{self.runtime_seconds:.3f} s",
@@ -193,10 +164,6 @@ class Result:
         if self.bound is not None and self.bound.confirmed_by is not None:
             return f"by {self.bound.confirmed_by}"
         return None
-
-    def __str__(self) -> str:
-        """Describe the result in aligned lines."""
-        return "\n".join(f"{label:>14}: {text}" for label, text in self.summary().items())
 
     def _repr_html_(self) -> str:
         """Show summary and Gantt chart in a notebook."""

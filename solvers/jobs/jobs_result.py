@@ -10,8 +10,8 @@ from instances.frozen_array import frozen_integers
 from instances.html import html_table
 from instances.jobs.jobs_objective import JobsObjective, job_durations, objective_weights
 from instances.jobs.verify_jobs_schedule import verify_jobs_schedule
+from solvers.bounded_result import BoundedResult
 from solvers.jobs.jobs_statistics import JobsStatistics, jobs_statistics
-from solvers.result import UnverifiedScheduleError
 from solvers.status import Status, Termination
 from solvers.versions import hardware, versions
 
@@ -29,7 +29,7 @@ MAX_DRAWN_JOBS = 400
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JobsResult:
+class JobsResult(BoundedResult):
     """Result of one method on one jobs instance; one with a schedule that does not verify cannot be made.
 
     A jobs instance always has a schedule, as each of its jobs fits on the empty servers: nothing is ever infeasible.
@@ -90,10 +90,7 @@ class JobsResult:
         """Verify the schedule, compute everything that follows from it, and hold it against the bound."""
         if self.schedule is None:
             return
-        violations = verify_jobs_schedule(self.instance, self.schedule)
-        if violations:
-            shown = " ".join(str(violation) for violation in violations[:3])
-            raise UnverifiedScheduleError(f"{self.method}: schedule with {len(violations)} violations. {shown}")
+        self._refuse_violations(verify_jobs_schedule(self.instance, self.schedule))
         durations = job_durations(self.instance, self.schedule)
         completion = frozen_integers(
             self.schedule.start + durations, place="completion", shape=(self.instance.num_jobs,)
@@ -103,13 +100,7 @@ class JobsResult:
         object.__setattr__(self, "completion", completion)
         object.__setattr__(self, "objective", value)
         object.__setattr__(self, "statistics", jobs_statistics(self.instance, self.schedule.start, durations))
-        if self.lower_bound is not None and self.lower_bound > value:
-            raise ValueError(f"bound: expected at most the objective {value}, got {self.lower_bound}.")
-
-    @property
-    def lower_bound(self) -> int | None:
-        """Value of the best proven lower bound."""
-        return None if self.bound is None else self.bound.value
+        self._refuse_negative_gap()
 
     @property
     def jct(self) -> NDArray[np.int64] | None:
@@ -122,22 +113,6 @@ class JobsResult:
         if self.schedule is None:
             return Status.UNKNOWN
         return Status.OPTIMAL if self.objective == self.lower_bound else Status.FEASIBLE
-
-    @property
-    def gap(self) -> float | None:
-        """Return (objective - lower bound) / lower bound, None where it is not defined."""
-        objective = self.objective
-        if objective is None or not self.lower_bound:
-            return None
-        return (objective - self.lower_bound) / self.lower_bound
-
-    @property
-    def gap_kind(self) -> str | None:
-        """Say whether the gap is an optimality gap proper or one to a bound that may be below the optimum."""
-        if self.gap is None or self.bound is None:
-            return None
-        proper = self.status is Status.OPTIMAL or self.bound.is_optimum
-        return "optimality gap" if proper else "gap to lower bound"
 
     def to_dict(self) -> dict[str, object]:
         """Return everything but the schedule as JSON values."""
@@ -170,16 +145,14 @@ class JobsResult:
 
     def summary(self) -> dict[str, str]:
         """Return what a reader wants to know, as label and text."""
-        gap = "not defined" if self.gap is None else f"{100 * self.gap:.2f} % ({self.gap_kind})"
-        proof = "" if self.bound is None else f" ({self.bound.method}: {self.bound.proof})"
         parameters = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
         rows = {
             "instance": self.instance.name,
             "method": f"{self.method} ({parameters})" if parameters else self.method,
             "minimised": str(self.objective_name),
             "objective": "none" if self.objective is None else str(self.objective),
-            "lower bound": "none" if self.lower_bound is None else f"{self.lower_bound}{proof}",
-            "gap": gap,
+            "lower bound": self._bound_text(),
+            "gap": self._gap_text(),
             "status": str(self.status),
             "termination": str(self.termination),
         }
@@ -197,10 +170,6 @@ class JobsResult:
             "run time": f"{self.runtime_seconds:.3f} s",
             "seed, threads": f"{self.seed}, {self.threads}",
         }
-
-    def __str__(self) -> str:
-        """Describe the result in aligned lines."""
-        return "\n".join(f"{label:>14}: {text}" for label, text in self.summary().items())
 
     def _repr_html_(self) -> str:
         """Show summary and, of a schedule of few jobs, its Gantt chart in a notebook."""

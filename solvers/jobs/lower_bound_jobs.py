@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from heuristics.stopwatch import Stopwatch
 from instances.jobs.jobs_objective import JobsObjective
-from solvers.bound import Bound
+from solvers.bound_method import BoundMethod
 from solvers.bound_of_exact_method import bound_of_exact_method
 from solvers.bound_table import BoundTable
-from solvers.contradiction import raise_contradiction
 from solvers.jobs.jobs_methods import JOBS_METHODS
+from solvers.refuse_contradictions import refuse_contradictions
 from solvers.status import Termination
-from solvers.versions import hardware, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from instances.jobs.jobs_instance import JobsInstance
     from solvers.jobs.jobs_result import JobsResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobsBoundMethod:
-    """A way to a bound.
+class JobsBoundMethod(BoundMethod):
+    """A way to a bound of a jobs instance.
 
     Parameters
     ----------
-    path
-        ``module:function`` of instance and objective.
-    proof
-        What proves it.
-    distribution
-        The solver that it asks for help, None for none.
+    path, proof, distribution
+        As in `BoundMethod`.
     max_jobs
         Up to so many jobs it is computed unless other bounds are named; None for any number, 0 for never.
     """
 
-    path: str
-    proof: str
-    distribution: str | None = None
     max_jobs: int | None = None
 
 
@@ -135,15 +125,15 @@ def lower_bound_jobs(
     for number, name in enumerate(names):
         on_method(name, table)
         if name in JOBS_BOUND_METHODS:
-            table.append(_bound(name, instance, objective))
-            _refuse_contradictions(table, results)
+            table.append(JOBS_BOUND_METHODS[name].bound(name, instance, objective))
+            refuse_contradictions(table, results)
             continue
         results[name] = result = solve_jobs(
             instance, name, objective=objective, time_limit=time_limit, threads=threads, seed=seed
         )
         if result.bound is not None:
             table.append(bound_of_exact_method(name, result))
-        _refuse_contradictions(table, results)
+        refuse_contradictions(table, results)
         if result.termination is Termination.INTERRUPTED:
             table.left_out += names[number + 1 :]
             return table
@@ -162,43 +152,3 @@ def default_bounds(instance: JobsInstance) -> list[str]:
         for name, method in JOBS_BOUND_METHODS.items()
         if method.max_jobs is None or instance.num_jobs <= method.max_jobs
     ]
-
-
-def _bound(name: str, instance: JobsInstance, objective: JobsObjective) -> Bound:
-    """Compute one bound."""
-    method, watch = JOBS_BOUND_METHODS[name], Stopwatch()
-    module, function = method.path.split(":")
-    value: int = getattr(import_module(module), function)(instance, objective)
-    return Bound(
-        value=int(value),
-        method=name,
-        proof=method.proof,
-        seconds=watch.seconds,
-        solver=None if method.distribution is None else f"{method.distribution} {version_of(method.distribution)}",
-        objective_name=str(objective),
-        threads=1,
-        hardware=hardware(),
-    )
-
-
-def _refuse_contradictions(table: BoundTable, results: Mapping[str, JobsResult]) -> None:
-    """Raise if the schedule of an exact method is below the bound of another one."""
-    found = [result for result in results.values() if result.objective is not None]
-    best = min(found, key=lambda result: result.objective or 0, default=None)
-    if best is None or best.objective is None:
-        return
-    for bound in table:
-        if bound.value > best.objective:
-            other = results.get(bound.method)
-            claim = f"{bound.method} claims a bound of {bound.value}"
-            raise_contradiction(
-                best.instance,
-                f"{claim}, {best.method} has a verified schedule of {best.objective}.",
-                schedule=best.schedule,
-                other_schedule=None if other is None else other.schedule,
-                claims={
-                    bound.method: f"a bound of {bound.value}",
-                    best.method: f"a schedule of {best.objective}",
-                },
-                evidence={"bounds": table.to_dicts(), "objective_name": table.objective_name, "seed": best.seed},
-            )

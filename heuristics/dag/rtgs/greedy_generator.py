@@ -67,12 +67,13 @@ class GreedyGenerator:
     def generate(self, wishes: NDArray[np.float64], rng: np.random.Generator, a: float) -> Litter:
         """Return one placement per row of wished loads; draws nothing. See `PlacementGenerator`."""
         weighted = self.objective is Objective.WEIGHTED_COMPLETION
-        arrays, n = dag_arrays(self.instance), self.instance.num_tasks
-        orders, loads = self.order[None, :], np.ascontiguousarray(wishes[:, :n], dtype=np.float64)
+        arrays, loads, orders = dag_arrays(self.instance), wishes, self.order[None, :]
         if self.searches_order:
-            orders = np.array([placement_order(arrays, row) for row in np.ascontiguousarray(wishes[:, n:])])
+            loads, priority = (np.ascontiguousarray(half) for half in np.hsplit(wishes, 2))
+            orders = np.array([placement_order(arrays, row) for row in priority])
+        loads = np.ascontiguousarray(loads, dtype=np.float64)
         gpu, position, overflow, objective = _place_all(arrays, orders, loads, self.running, self.insertion, weighted)
-        return Litter(gpu, np.hstack([position, wishes[:, n:]]), overflow, objective)
+        return Litter(gpu, np.hstack([position, priority]) if self.searches_order else position, overflow, objective)
 
 
 @njit(cache=True)

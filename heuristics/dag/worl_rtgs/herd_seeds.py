@@ -62,15 +62,14 @@ def random_herd(generator: DdqnGenerator, rng: np.random.Generator, count: int) 
     """
     instance, objective, running = generator.instance, generator.objective, generator.running
     arrays, data = dag_arrays(instance), episode_data(instance, objective)
-    if not generator.searches_order:
-        placements = uniform_placements(instance, rng, count, data.rank, insertion=True)
-        return [litter_of(instance, objective, [placement], data.order, running=running) for placement in placements]
-    priorities = data.rank * np.exp(ORDER_SPREAD * rng.standard_normal((count, instance.num_tasks)))
+    priorities = np.tile(data.rank, (count, 1))
+    if generator.searches_order:
+        priorities *= np.exp(ORDER_SPREAD * rng.standard_normal(priorities.shape))
     whales = []
     for priority in priorities:
         placement = uniform_placements(instance, rng, 1, priority, insertion=True)
         litter = litter_of(instance, objective, placement, placement_order(arrays, priority), running=running)
-        whales.append(_with_priority(litter, priority))
+        whales.append(_with_priority(litter, priority) if generator.searches_order else litter)
     return whales
 
 

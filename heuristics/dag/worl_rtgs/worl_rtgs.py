@@ -124,8 +124,9 @@ def worl_rtgs(
     rank = upward_ranks(arrays)
     whales = herd_seeds(network, heft=heft_seed, ddqn=ddqn_seed)
     whales += random_herd(network, rng, population - len(whales))
-    greedy = GreedyGenerator(instance, objective, rank, running=running, searches_order=searches_order)
-    chosen: PlacementGenerator = network if generator == "ddqn" else greedy
+    chosen: PlacementGenerator = network
+    if generator == "greedy":
+        chosen = GreedyGenerator(instance, objective, rank, running=running, searches_order=searches_order)
     best = roam(rng, stop, callback, generator=chosen, first=joined(whales), spiral=spiral)
     if best is None:
         return None
