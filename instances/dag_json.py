@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from instances.dag_document import (
@@ -16,7 +15,7 @@ from instances.dag_document import (
 from instances.dag_instance import DagInstance
 from instances.dag_schedule import DagSchedule
 from instances.json_fields import JsonObject, check_entries, is_integer, is_number, parse_json
-from instances.text_file import read_text
+from instances.text_file import read_text, write_text
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -36,8 +35,8 @@ def read_dag_instance(path: str | PathLike[str]) -> DagInstance:
 
 
 def write_dag_instance(instance: DagInstance, path: str | PathLike[str]) -> None:
-    """Write an instance to a JSON file; reading it back gives the same content hash."""
-    Path(path).write_text(dag_instance_to_json(instance), encoding="utf-8")
+    """Write an instance to a JSON file, compressed if it ends in ``.gz``; read back, it has the same content hash."""
+    write_text(path, dag_instance_to_json(instance))
 
 
 def dag_instance_to_json(instance: DagInstance) -> str:
@@ -109,8 +108,8 @@ def read_dag_schedule(path: str | PathLike[str], instance: DagInstance) -> DagSc
 
 
 def write_dag_schedule(instance: DagInstance, schedule: DagSchedule, path: str | PathLike[str]) -> None:
-    """Write a schedule to a JSON file."""
-    Path(path).write_text(dag_schedule_to_json(instance, schedule), encoding="utf-8")
+    """Write a schedule to a JSON file, compressed if it ends in ``.gz``."""
+    write_text(path, dag_schedule_to_json(instance, schedule))
 
 
 def dag_schedule_to_json(instance: DagInstance, schedule: DagSchedule) -> str:

@@ -78,6 +78,14 @@ class JsonObject:
         """Take a number."""
         return self._take(key, default, "a number", is_number)
 
+    def optional_number(self, key: str, default: object = REQUIRED) -> Any:
+        """Take a number or null."""
+        return self._take(key, default, "a number or null", lambda value: value is None or is_number(value))
+
+    def optional_mapping(self, key: str, default: object = REQUIRED) -> Any:
+        """Take an object or null."""
+        return self._take(key, default, "an object or null", lambda value: value is None or isinstance(value, dict))
+
     def list(self, key: str, default: object = REQUIRED) -> Any:
         """Take a list."""
         return self._take(key, default, "a list", lambda value: isinstance(value, list))

@@ -31,3 +31,15 @@ def read_text(path: str | PathLike[str]) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: expected UTF-8 text, got 0x{content[error.start]:02x}.") from error
+
+
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """Write text as UTF-8; a name that ends in ``.gz`` is compressed, without a time, so that bytes repeat.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    content = text.encode("utf-8")
+    Path(path).write_bytes(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 
 def like_servers(instance: JobsInstance) -> list[list[int]]:
-    """Return classes of two servers or more with equal kind, number of GPUs and network interface.
+    """Return classes of two servers or more with equal kind, number of GPUs, network interface and rack.
 
     An exchange of two of them in the placements of all jobs at once keeps every duration and capacity. An exchange for
     one job alone does not: what runs beside it matters.
     """
     classes: dict[tuple[int, ...], list[int]] = {}
-    columns = (instance.server_kind, instance.num_gpus_of, instance.nic_numerator, instance.nic_denominator)
+    columns = [instance.server_kind, instance.num_gpus_of, instance.nic_numerator, instance.nic_denominator]
+    if instance.racks is not None:
+        columns.append(instance.racks.rack_of_server)
     for server in range(instance.num_servers):
         classes.setdefault(tuple(int(column[server]) for column in columns), []).append(server)
     return [own for own in classes.values() if len(own) > 1]

@@ -44,9 +44,10 @@ class PatternTable:
     patterns
         Of each job, at least one.
     is_exact
-        Whether groups are servers and every pattern has a placement of just its duration: then the table is the
-        problem. Otherwise every schedule of the problem is one of the table with starts and completions that are the
-        same or (the latter) earlier, and the table gives lower bounds only.
+        Whether groups are servers, every pattern has a placement of just its duration, and jobs do not interfere: then
+        the table is the problem. Otherwise every schedule of the problem is one of the table with starts and
+        completions that are the same or (the latter) earlier, and the table gives lower bounds only; where two jobs may
+        share a GPU, with twice the capacity.
     proof
         What the table is, in a few words.
     """
@@ -93,6 +94,8 @@ def _tightest(instance: JobsInstance, max_listed: int) -> PatternTable:
 def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
     """Return the problem itself: the patterns of `placement_patterns` on each server.
 
+    Under interference a relaxation of it: a job runs for at least the shortest duration of its usage.
+
     Raises
     ------
     TooManyPatternsError
@@ -111,8 +114,12 @@ def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> 
         if listed > max_listed:
             raise TooManyPatternsError(f"jobs: expected at most {max_listed} patterns of placement, got more.")
         found.append(seen[key])
+    alone = instance.interference is None
     return PatternTable(
-        capacity=instance.num_gpus_of, patterns=tuple(found), is_exact=True, proof="every placement on servers"
+        capacity=instance.num_gpus_of,
+        patterns=tuple(found),
+        is_exact=alone,
+        proof="every placement on servers" if alone else "every placement on servers, as fast as alone",
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.jobs.iteration_time import duration_for, iteration_parts_on
+from instances.jobs.racks import NO_RACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +58,7 @@ def placement_patterns(
     completes later. Two patterns of different usage hold the same number of GPUs in all, so neither uses at most as
     much as the other everywhere, and none is left out, however long: the servers of a faster one may be taken.
 
-    Like servers (same kind and network interface) are told apart here, as start times bind them through what runs
+    Like servers (same kind, network interface and rack) are told apart here, as start times bind them through what runs
     beside; their symmetry is one of whole schedules, see `like_servers`. It only spares work: usages that differ by an
     exchange of like servers have the same duration, so one of them is computed.
 
@@ -88,7 +89,7 @@ def placement_patterns(
     known: dict[tuple[int, ...], tuple[int, list[list[int]]] | None] = {}
     looked_at = 0
     patterns: list[JobPattern] = []
-    for usage in _splits(sum(replicas), room):
+    for usage in splits(sum(replicas), room):
         order = sorted(range(len(usage)), key=lambda server: (classes[server], -usage[server], server))
         canonical = [0] * len(usage)  # the largest usage of a class first
         place_of = sorted(range(len(usage)), key=lambda server: (classes[server], server))
@@ -114,15 +115,15 @@ def placement_patterns(
 
 
 def _alike(instance: JobsInstance) -> list[int]:
-    """Return for each server the first one with the same kind and network interface."""
-    first: dict[tuple[int, int, int], int] = {}
-    features = zip(
-        instance.server_kind.tolist(), instance.nic_numerator.tolist(), instance.nic_denominator.tolist(), strict=True
-    )
+    """Return for each server the first one with the same kind, network interface and rack."""
+    first: dict[tuple[int, int, int, int], int] = {}
+    racks = [NO_RACK] * instance.num_servers if instance.racks is None else instance.racks.rack_of_server.tolist()
+    columns = (instance.server_kind, instance.nic_numerator, instance.nic_denominator)
+    features = zip(*(column.tolist() for column in columns), racks, strict=True)
     return [first.setdefault(feature, server) for server, feature in enumerate(features)]
 
 
-def _splits(total: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def splits(total: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Yield all ways to write a total as a sum of numbers from 0 to the room of each place."""
     behind = [0] * (len(room) + 1)
     for place in reversed(range(len(room))):
@@ -157,7 +158,7 @@ def _shortest(
             yield chosen
             return
         room = [free if allowed[stage][server] else 0 for server, free in zip(servers, left, strict=True)]
-        for split in _splits(replicas[stage], room):
+        for split in splits(replicas[stage], room):
             rest = [free - taken for free, taken in zip(left, split, strict=True)]
             yield from extend(stage + 1, rest, [*chosen, split])
 

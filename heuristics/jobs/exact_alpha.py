@@ -39,8 +39,11 @@ def traffic(
     cut_bytes: NDArray[np.int64],
     nic_numerator: NDArray[np.int64],
     nic_denominator: NDArray[np.int64],
+    uplinks: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Return the largest bytes[v] / B[v] over the chosen servers as numerator and denominator, without the job's one.
+
+    With racks, the largest over these and over bytes[R] / B[R] of the racks of chosen servers.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ def traffic(
         Servers, the first `num_chosen` of them count.
     replicas, ring_bytes, cut_bytes
         Those of the stages of the job, as in `JobsArrays`.
-    nic_numerator, nic_denominator
+    nic_numerator, nic_denominator, uplinks
         As in `JobsArrays`.
     """
     numerator, denominator = 0, 1
@@ -65,6 +68,30 @@ def traffic(
                 y = counts[s + 1, c]
                 sent += cut_bytes[s] * (x * (replicas[s + 1] - y) + y * (k - x))
         above, below = sent * nic_denominator[chosen[c]], nic_numerator[chosen[c]]
+        if above > numerator if below == denominator else compare_fractions(above, below, numerator, denominator) > 0:
+            numerator, denominator = above, below
+    if len(uplinks) == 0:
+        return numerator, denominator
+    for c in range(num_chosen):
+        rack, is_first = uplinks[chosen[c], 0], True
+        for other in range(c):
+            is_first &= uplinks[chosen[other], 0] != rack
+        if rack < 0 or not is_first:
+            continue
+        sent, following = 0, 0  # replicas of this stage, then of the next one, behind the uplink
+        for s in range(num_stages + 1):
+            x, following = following, 0
+            if s < num_stages:
+                for other in range(c, num_chosen):
+                    following += counts[s, other] if uplinks[chosen[other], 0] == rack else 0
+            if s == 0:
+                continue
+            k = replicas[s - 1]
+            if 0 < x < k:
+                sent += ring_bytes[s - 1]
+            if s < num_stages:
+                sent += cut_bytes[s - 1] * (x * (replicas[s] - following) + following * (k - x))
+        above, below = sent * uplinks[chosen[c], 2], uplinks[chosen[c], 1]
         if above > numerator if below == denominator else compare_fractions(above, below, numerator, denominator) > 0:
             numerator, denominator = above, below
     return numerator, denominator

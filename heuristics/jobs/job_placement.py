@@ -63,6 +63,15 @@ class JobPlacement:
         """Give its GPUs back to the free ones, shape (servers,)."""
         np.add.at(free, self.server, self.count)
 
+    def by_server(self, num_stages: int) -> tuple[list[int], list[list[int]]]:
+        """Return the servers that hold replicas, ascending, and for each stage its replicas on each of them."""
+        servers = sorted(set(self.server.tolist()))
+        column = {server: position for position, server in enumerate(servers)}
+        counts = [[0] * len(servers) for _ in range(num_stages)]
+        for stage, server, count in zip(self.stage.tolist(), self.server.tolist(), self.count.tolist(), strict=True):
+            counts[stage][column[server]] = count
+        return servers, counts
+
     def matrix(self, num_stages: int, num_servers: int) -> NDArray[np.int64]:
         """Return the replicas by stage and server, shape (stages of the job, servers)."""
         placed = np.zeros((num_stages, num_servers), dtype=np.int64)

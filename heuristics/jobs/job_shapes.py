@@ -1,4 +1,7 @@
-"""Which jobs are alike: the same pipeline, so that they share every placement and every iteration time."""
+"""Which jobs are alike: the same pipeline, so that they share every placement and every iteration time.
+
+Where two jobs may share a GPU, jobs that are alike are of one class too: they see the same GPUs free.
+"""
 
 from __future__ import annotations
 
@@ -42,19 +45,26 @@ class JobShapes:
         self.phi = phi
         self.arrays = jobs_arrays(instance, phi)
         self._rule, self._spread = HeavyEdge(instance, phi), Spread(instance, phi)
-        numbers: dict[tuple[int, bytes], int] = {}
+        numbers: dict[tuple[int, int, bytes], int] = {}
+        self._pools: list[int] | None = None
+        if instance.interference is not None and instance.share > 1:
+            self._pools = instance.interference.job_class.tolist()
         self.first_job: list[int] = []
         self.shape_of = np.zeros(instance.num_jobs, dtype=np.int64)
         stages = np.column_stack(
             [instance.replicas, instance.activation_bytes, instance.parameter_bytes, self.arrays.time_of]
         )
         for job in range(instance.num_jobs):
-            key = (int(instance.micro_batches[job]), stages[instance.stages_of(job)].tobytes())
+            key = (self.pool(job), int(instance.micro_batches[job]), stages[instance.stages_of(job)].tobytes())
             shape = numbers.setdefault(key, len(numbers))
             if shape == len(self.first_job):
                 self.first_job.append(job)
             self.shape_of[job] = shape
         self._least: list[JobPlacement | None] = [None] * len(self.first_job)
+
+    def pool(self, job: int) -> int:
+        """Return which GPUs a job may look at: by its class where two jobs may share one, the same for all else."""
+        return 0 if self._pools is None else self._pools[job]
 
     def least(self, job: int) -> JobPlacement:
         """Return x_min, the Heavy-Edge placement of a job on the empty servers; its alpha is alpha_min."""

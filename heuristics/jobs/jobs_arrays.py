@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from heuristics.jobs.restricted_times import restricted_times
+from instances.jobs.racks import NO_RACK
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -34,6 +35,7 @@ class JobsArrays(NamedTuple):
     num_gpus_of: NDArray[np.int64]  # (servers,)
     nic_numerator: NDArray[np.int64]  # (servers,)
     nic_denominator: NDArray[np.int64]  # (servers,)
+    uplinks: NDArray[np.int64]  # (servers, 3): rack or -1, bandwidth of its uplink as a fraction; (0, 3) without racks
     gang_size: NDArray[np.int64]  # (jobs,)
     slots: NDArray[np.int64]  # (jobs,), Q + S - 1
     denominator: NDArray[np.int64]  # (jobs,), of the bytes below; 0 where 64 bits do not suffice
@@ -94,6 +96,7 @@ def _make(instance: JobsInstance, phi: Fraction | int | None) -> JobsArrays:
         num_gpus_of=instance.num_gpus_of,
         nic_numerator=instance.nic_numerator,
         nic_denominator=instance.nic_denominator,
+        uplinks=_uplinks(instance),
         gang_size=instance.gang_size,
         slots=instance.micro_batches + np.diff(instance.stage_offsets) - 1,
         denominator=denominator,
@@ -110,6 +113,18 @@ def _make(instance: JobsInstance, phi: Fraction | int | None) -> JobsArrays:
     )
 
 
+def _uplinks(instance: JobsInstance) -> NDArray[np.int64]:
+    """Return rack and uplink of every server, nothing without racks."""
+    racks = instance.racks
+    if racks is None:
+        return np.zeros((0, 3), dtype=np.int64)
+    rows = []
+    for rack in racks.rack_of_server.tolist():
+        bandwidth = (1, 1) if rack == NO_RACK else racks.uplink_bytes_per_tick(rack).as_integer_ratio()
+        rows.append([rack, *bandwidth])
+    return np.array(rows, dtype=np.int64)
+
+
 def _scaled_bytes(instance: JobsInstance, rows: slice, columns: NDArray[np.int64]) -> int:
     """Write the bytes of the stages of a job over a common denominator and return it, 0 if a kernel might overflow.
 
@@ -120,8 +135,11 @@ def _scaled_bytes(instance: JobsInstance, rows: slice, columns: NDArray[np.int64
     act, par = instance.activation_bytes[rows].tolist(), instance.parameter_bytes[rows].tolist()
     scale = math.lcm(*(a * b for a, b in itertools.pairwise(k)), *k)
     most = 4 * scale * (sum(act) + sum(par))
-    nic = (int(instance.nic_numerator.max()), int(instance.nic_denominator.max()))
-    if most * nic[1] > LARGEST or scale * nic[0] > LARGEST:
+    above, below = int(instance.nic_numerator.max()), int(instance.nic_denominator.max())
+    if instance.racks is not None:
+        above = max(above, int(instance.racks.uplink_numerator.max(initial=1)))
+        below = max(below, int(instance.racks.uplink_denominator.max(initial=1)))
+    if most * below > LARGEST or scale * above > LARGEST:
         return 0
     following = [*k[1:], 1]
     columns[0] = [2 * (a - 1) * b * (scale // a) for a, b in zip(k, par, strict=True)]

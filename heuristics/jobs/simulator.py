@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heuristics.jobs.cluster_state import ClusterState
+from heuristics.jobs.running_jobs import running_jobs
 from heuristics.jobs.simulation import Simulation
 from instances.jobs.jobs_schedule import JobsSchedule
 
@@ -33,7 +33,8 @@ def simulate(
 
     Inside a tick: completions (by job), the policy's own events that are due (eligibilities, in order of the virtual
     machine), arrivals (by job), hold expiries; then the policy dispatches once. A job's GPUs are free again at the tick
-    of its completion. Section 4, step 12 of the reference; a reconstruction of ours.
+    of its completion. Section 4, step 12 of the reference; a reconstruction of ours. Under interference a completion
+    follows from all that runs beside the job until then.
 
     Parameters
     ----------
@@ -63,16 +64,17 @@ def simulate(
     if policy.uses_predictions and predictor is None:
         raise ValueError("predictor: expected one, for the policy uses predictions, got None.")
     num_jobs = instance.num_jobs
-    cluster = ClusterState(policy.shapes, placer)
+    running = running_jobs(instance)
+    cluster = ClusterState(policy.shapes, placer, running)
     policy.begin(cluster)
-    iterations, release = instance.iterations.tolist(), instance.release.tolist()
+    release = instance.release.tolist()
     arrivals = sorted(range(num_jobs), key=lambda job: (release[job], job))
     completion = np.zeros(num_jobs, dtype=np.int64)
     prediction = np.zeros(num_jobs, dtype=np.int64)
-    running: list[tuple[int, int]] = []
     arrived, num_started, num_dispatches, reported = 0, 0, 0, 0
     while num_started < num_jobs:
-        times = [running[0][0]] if running else []
+        end = running.next_completion()
+        times = [] if end is None else [end]
         if arrived < num_jobs:
             times.append(release[arrivals[arrived]])
         own = policy.next_event()
@@ -81,8 +83,8 @@ def simulate(
         if not times:
             raise RuntimeError(f"policy: expected it to start all {num_jobs} jobs, got {num_started} starts.")
         time = min(times)
-        while running and running[0][0] == time:
-            _, job = heapq.heappop(running)
+        for job in running.complete(time) if time == end else ():
+            completion[job] = time
             cluster.complete(job)
             if predictor is not None:
                 predictor.observe(job, time)
@@ -97,15 +99,14 @@ def simulate(
                     raise ValueError(f"prediction of job {job}: expected at least 1, got {prediction[job]}.")
             policy.arrive(job, time, int(prediction[job]))
         num_dispatches += 1
-        for job in policy.dispatch(time):
-            completion[job] = time + cluster.placement_of[job].duration(iterations[job])
-            heapq.heappush(running, (int(completion[job]), job))
-            num_started += 1
+        num_started += len(policy.dispatch(time))
         if callback is not None and (num_started - reported) * _REPORTS >= num_jobs:
             reported = num_started
             callback.on_round({"jobs_started": num_started, "num_jobs": num_jobs, "ticks": time})
             if callback.wants_stop and num_started < num_jobs:
                 return None
+    while (end := running.next_completion()) is not None:
+        completion[running.complete(end)] = end
     return _simulation(instance, policy, cluster, completion, prediction, num_dispatches)
 
 
@@ -152,6 +153,21 @@ def _schedule(instance: JobsInstance, cluster: ClusterState, start: np.ndarray) 
         entry_offsets=np.concatenate([[0], np.cumsum(np.concatenate([empty, *sizes]))]).astype(np.int64),
         entry_server=np.concatenate([empty, *(placement.server for placement in placements)]),
         entry_count=np.concatenate([empty, *(placement.count for placement in placements)]),
+        gpu=_dealt(cluster, instance.num_jobs) if instance.share > 1 else None,
         instance_name=instance.name,
         instance_sha256=instance.sha256,
     )
+
+
+def _dealt(cluster: ClusterState, num_jobs: int) -> np.ndarray:
+    """Return the GPU of every replica: the stages of a job take its GPUs on a server in order."""
+    dealt: list[int] = []
+    for job in range(num_jobs):
+        left: dict[int, list[int]] = {}
+        for server, gpu in cluster.gpus_of[job]:
+            left.setdefault(server, []).append(gpu)
+        placement = cluster.placement_of[job]
+        for server, count in zip(placement.server.tolist(), placement.count.tolist(), strict=True):
+            dealt += left[server][:count]
+            left[server] = left[server][count:]
+    return np.array(dealt, dtype=np.int64)

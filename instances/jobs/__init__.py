@@ -4,6 +4,8 @@ from instances.jobs.certified_times import fastest_kind_time as fastest_kind_tim
 from instances.jobs.certified_times import largest_iteration_time as largest_iteration_time
 from instances.jobs.certified_times import least_durations as least_durations
 from instances.jobs.certified_times import least_iteration_time as least_iteration_time
+from instances.jobs.interference import NOT_TOGETHER as NOT_TOGETHER
+from instances.jobs.interference import Interference as Interference
 from instances.jobs.iteration_time import duration as duration
 from instances.jobs.iteration_time import duration_for as duration_for
 from instances.jobs.iteration_time import iteration_parts as iteration_parts
@@ -24,6 +26,9 @@ from instances.jobs.jobs_objective import JobsObjective as JobsObjective
 from instances.jobs.jobs_objective import job_completion_times as job_completion_times
 from instances.jobs.jobs_objective import job_durations as job_durations
 from instances.jobs.jobs_objective import jobs_objective_value as jobs_objective_value
+from instances.jobs.jobs_objective import placed_durations as placed_durations
 from instances.jobs.jobs_schedule import JobsSchedule as JobsSchedule
 from instances.jobs.jobs_server import JobsServer as JobsServer
+from instances.jobs.racks import NO_RACK as NO_RACK
+from instances.jobs.racks import Racks as Racks
 from instances.jobs.verify_jobs_schedule import verify_jobs_schedule as verify_jobs_schedule

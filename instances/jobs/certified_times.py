@@ -49,11 +49,10 @@ def least_iteration_time(instance: JobsInstance, job: int) -> int:
 def largest_iteration_time(instance: JobsInstance, job: int) -> Fraction:
     """Return alpha^ub, an upper bound on alpha(x) over all placements x in ticks.
 
-    (Q + S - 1) * (largest allowed p[s,h]) + (sum_{s<S} act[s] + sum_s 2 (k[s] - 1) / k[s] par[s]) / min_v B[v], as
-    u (1 - u') + u' (1 - u) <= 1 on the unit square.
+    (Q + S - 1) * (largest allowed p[s,h]) + (sum_{s<S} act[s] + sum_s 2 (k[s] - 1) / k[s] par[s]) / B, as
+    u (1 - u') + u' (1 - u) <= 1 on the unit square; B is the least bandwidth of a network interface or uplink.
     """
-    slowest = min(map(instance.nic_bytes_per_tick, range(instance.num_servers)))
-    return _largest(instance, job, slowest)
+    return _largest(instance, job, _slowest_link(instance))
 
 
 def least_durations(instance: JobsInstance) -> NDArray[np.int64]:
@@ -65,7 +64,7 @@ def least_durations(instance: JobsInstance) -> NDArray[np.int64]:
 
 def largest_durations(instance: JobsInstance) -> list[int]:
     """Return ceil(n * alpha^ub) of every job in ticks, as integers of any size."""
-    slowest = min(map(instance.nic_bytes_per_tick, range(instance.num_servers)))
+    slowest = _slowest_link(instance)
     iterations = instance.iterations.tolist()
     return [-(-iterations[job] * _largest(instance, job, slowest) // 1) for job in range(instance.num_jobs)]
 
@@ -77,16 +76,24 @@ def gpus_of_kind(instance: JobsInstance) -> NDArray[np.int64]:
     return counts
 
 
+def _slowest_link(instance: JobsInstance) -> Fraction:
+    """Return the least bandwidth of a network interface or uplink."""
+    links = list(map(instance.nic_bytes_per_tick, range(instance.num_servers)))
+    if instance.racks is not None:
+        links += map(instance.racks.uplink_bytes_per_tick, range(instance.racks.num_racks))
+    return min(links)
+
+
 def _pipeline_slots(instance: JobsInstance, job: int) -> int:
     """Return Q + S - 1."""
     return int(instance.micro_batches[job]) + instance.num_stages_of(job) - 1
 
 
-def _largest(instance: JobsInstance, job: int, slowest_nic: Fraction) -> Fraction:
+def _largest(instance: JobsInstance, job: int, slowest_link: Fraction) -> Fraction:
     """Return alpha^ub."""
     rows = instance.stages_of(job)
     activations = sum(instance.activation_bytes[rows].tolist()[:-1])
     stages = zip(instance.replicas[rows].tolist(), instance.parameter_bytes[rows].tolist(), strict=True)
     rings = sum((Fraction(2 * (k - 1) * parameters, k) for k, parameters in stages), Fraction(0))
     comp = _pipeline_slots(instance, job) * int(instance.time_of[rows].max())
-    return Fraction(comp + (activations + rings) / slowest_nic)
+    return Fraction(comp + (activations + rings) / slowest_link)

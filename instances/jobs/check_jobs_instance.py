@@ -9,6 +9,7 @@ import numpy as np
 
 from instances.frozen_array import MAX_INTEGER
 from instances.jobs.certified_times import gpus_of_kind, largest_durations
+from instances.jobs.interference import FULL_SPEED
 from instances.jobs.replicas_fit import replicas_fit
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def check_jobs_instance(instance: JobsInstance) -> None:
     _check_jobs(instance)
     _check_stages(instance)
     _check_fit(instance)
+    _check_parts(instance)
     _check_horizon(instance)
 
 
@@ -105,15 +107,26 @@ def _check_fit(instance: JobsInstance) -> None:
             )
 
 
+def _check_parts(instance: JobsInstance) -> None:
+    """Check that interference and racks speak of these jobs and servers."""
+    if instance.interference is not None and instance.interference.num_jobs != instance.num_jobs:
+        got = instance.interference.num_jobs
+        raise ValueError(f"jobs[].use: expected {instance.num_jobs} entries, one per job, got {got}.")
+    if instance.racks is not None and len(instance.racks.rack_of_server) != instance.num_servers:
+        got = len(instance.racks.rack_of_server)
+        raise ValueError(f"servers[].rack: expected {instance.num_servers} entries, one per server, got {got}.")
+
+
 def _check_horizon(instance: JobsInstance) -> None:
-    """Check that one job after the other ends by 2**53 ticks, wherever they are placed."""
+    """Check that one job after the other ends by 2**53 ticks, wherever they are placed, and as slow as can be."""
     if instance.num_jobs == 0:
         return
     latest, weights = int(instance.release.max()), max(sum(instance.weight.tolist()), 1)
-    estimate = latest + _estimated_work(instance)
+    slowest = 1 if instance.interference is None else FULL_SPEED  # the least speed is 1 per mille
+    estimate = latest + slowest * _estimated_work(instance)
     if estimate < MAX_INTEGER / 2 and estimate * weights < 2.0**61:
         return  # far from the limits: the exact value need not be known
-    horizon = latest + sum(largest_durations(instance))
+    horizon = latest + slowest * sum(largest_durations(instance))
     if horizon > MAX_INTEGER:
         raise ValueError(f"jobs: expected a horizon of at most 2**53 ticks, got {horizon}; use longer ticks.")
     if horizon * weights > 2**62:
@@ -127,7 +140,10 @@ def _estimated_work(instance: JobsInstance) -> float:
     data = np.add.reduceat(instance.activation_bytes + rings, first)
     slowest = np.maximum.reduceat(instance.time_of.max(axis=1).astype(np.float64), first)
     steps = instance.micro_batches.astype(np.float64) + np.diff(instance.stage_offsets) - 1.0
-    comm = data / (instance.nic_numerator / instance.nic_denominator).min()
+    bandwidth = (instance.nic_numerator / instance.nic_denominator).min()
+    if instance.racks is not None and instance.racks.num_racks:
+        bandwidth = min(bandwidth, (instance.racks.uplink_numerator / instance.racks.uplink_denominator).min())
+    comm = data / bandwidth
     return float((instance.iterations * (steps * slowest + comm) + 1.0).sum())
 
 

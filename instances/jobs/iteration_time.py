@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.jobs.racks import NO_RACK
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +51,9 @@ def iteration_time(instance: JobsInstance, job: int, placement: NDArray[np.int64
         bytes[v] = sum_{s<S} act[s] * ( u[s,v] (1 - u[s+1,v]) + u[s+1,v] (1 - u[s,v]) )
                    + sum_{s: 0 < x[s,v] < k[s]} 2 (k[s] - 1) / k[s] * par[s]
         comm     = max_v bytes[v] / B[v]
+
+    With racks R, comm is the larger one of that and max_R bytes[R] / B[R], with x[s,R] = sum of x[s,v] over v in R in
+    the place of x[s,v]: a rack is like a large server, its uplink like a network interface.
 
     Traffic inside a server is part of p. That a ring over n participants moves 2 (n - 1) / n times the bytes of one,
     and that activations count twice, is DAPPLE's planner (Fan et al. 2021, github AlibabaPAI/DAPPLE); the rest is a
@@ -103,26 +108,55 @@ def iteration_parts_on(
     comp = (int(instance.micro_batches[job]) + len(replicas) - 1) * slowest
     if sum(any(row[column] for row in counts) for column in range(len(servers))) == 1:
         return comp, Fraction(0)
-    return comp, _communication(instance, rows, replicas, servers, counts)
+    return comp, _communication(instance, job, servers, counts)
+
+
+def bytes_leaving(instance: JobsInstance, job: int, columns: Iterable[Sequence[int]]) -> tuple[list[int], int]:
+    """Return the bytes per iteration that leave servers, or groups of them, as integers over one denominator.
+
+    Parameters
+    ----------
+    instance, job
+        As in `iteration_time`.
+    columns
+        For each server or group the replicas of every stage there.
+    """
+    rows = instance.stages_of(job)
+    k = instance.replicas[rows].tolist()
+    act, par = instance.activation_bytes[rows].tolist(), instance.parameter_bytes[rows].tolist()
+    denominator = math.lcm(*(a * b for a, b in itertools.pairwise(k)), *k)
+    numerators = []
+    for x in columns:
+        numerator = 0
+        for s in range(len(k)):
+            if 0 < x[s] < k[s]:
+                numerator += 2 * (k[s] - 1) * par[s] * (denominator // k[s])
+            if s + 1 < len(k):
+                crossing = x[s] * (k[s + 1] - x[s + 1]) + x[s + 1] * (k[s] - x[s])
+                numerator += act[s] * crossing * (denominator // (k[s] * k[s + 1]))
+        numerators.append(numerator)
+    return numerators, denominator
 
 
 def _communication(
-    instance: JobsInstance, rows: slice, k: list[int], servers: Sequence[int], x: Sequence[Sequence[int]]
+    instance: JobsInstance, job: int, servers: Sequence[int], counts: Sequence[Sequence[int]]
 ) -> Fraction:
-    """Return comm(x): the bytes over a common denominator, in integers of any size."""
-    act, par = instance.activation_bytes[rows].tolist(), instance.parameter_bytes[rows].tolist()
-    denominator = math.lcm(*(a * b for a, b in itertools.pairwise(k)), *k)
+    """Return comm(x)."""
+    columns: list[Sequence[int]] = list(zip(*counts, strict=True))
+    bandwidths = [instance.nic_bytes_per_tick(server) for server in servers]
+    if instance.racks is not None:
+        behind: dict[int, list[Sequence[int]]] = {}
+        for server, column in zip(servers, columns, strict=True):
+            behind.setdefault(int(instance.racks.rack_of_server[server]), []).append(column)
+        behind.pop(NO_RACK, None)
+        for rack, own in behind.items():
+            columns.append([sum(counts_of_stage) for counts_of_stage in zip(*own, strict=True)])
+            bandwidths.append(instance.racks.uplink_bytes_per_tick(rack))
+    numerators, denominator = bytes_leaving(instance, job, columns)
     comm = Fraction(0)
-    for v, server in enumerate(servers):
-        numerator = 0
-        for s in range(len(k)):
-            if 0 < x[s][v] < k[s]:
-                numerator += 2 * (k[s] - 1) * par[s] * (denominator // k[s])
-            if s + 1 < len(k):
-                crossing = x[s][v] * (k[s + 1] - x[s + 1][v]) + x[s + 1][v] * (k[s] - x[s][v])
-                numerator += act[s] * crossing * (denominator // (k[s] * k[s + 1]))
+    for numerator, bandwidth in zip(numerators, bandwidths, strict=True):
         if numerator:
-            comm = max(comm, Fraction(numerator, denominator) / instance.nic_bytes_per_tick(server))
+            comm = max(comm, Fraction(numerator, denominator) / bandwidth)
     return comm
 
 

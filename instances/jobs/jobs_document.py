@@ -5,7 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from instances.jobs.interference import NOT_TOGETHER
+from instances.jobs.racks import NO_RACK
+
 if TYPE_CHECKING:
+    from instances.jobs.interference import Interference
     from instances.jobs.jobs_instance import JobsInstance
     from instances.jobs.jobs_schedule import JobsSchedule
 
@@ -18,7 +22,8 @@ def jobs_instance_document(instance: JobsInstance) -> dict[str, Any]:
     """Return the instance as a JSON document of format ``optgap/jobs``, version 1.
 
     ``servers[].kind`` and the entries of ``times`` are positions in ``kinds``; ``nic_bytes_per_tick`` is an exact
-    fraction, ``[numerator, denominator]``.
+    fraction, ``[numerator, denominator]``. Keys of racks (``racks``, ``servers[].rack``) and of interference
+    (``interference``, ``use``, ``sens`` and ``class`` of jobs) are there only where the instance has them.
     """
     servers = zip(
         instance.server_names,
@@ -57,7 +62,7 @@ def jobs_instance_document(instance: JobsInstance) -> dict[str, Any]:
         offsets[1:],
         strict=True,
     )
-    return {
+    document: dict[str, Any] = {
         "format": INSTANCE_FORMAT,
         "version": VERSION,
         "name": instance.name,
@@ -82,14 +87,42 @@ def jobs_instance_document(instance: JobsInstance) -> dict[str, Any]:
             for name, release, weight, iterations, micro_batches, user, group, model_tag, first, last in jobs
         ],
     }
+    if instance.racks is not None:
+        racks = instance.racks
+        uplinks = zip(racks.names, racks.uplink_numerator.tolist(), racks.uplink_denominator.tolist(), strict=True)
+        document["racks"] = [{"name": name, "uplink_bytes_per_tick": [above, below]} for name, above, below in uplinks]
+        for server, rack in zip(document["servers"], racks.rack_of_server.tolist(), strict=True):
+            server["rack"] = None if rack == NO_RACK else rack
+    if instance.interference is not None:
+        _add_interference(document, instance.interference)
+    return document
+
+
+def _add_interference(document: dict[str, Any], interference: Interference) -> None:
+    """Write what slows jobs: the tables at the top, the rest beside the jobs."""
+    document["interference"] = {
+        "resources": list(interference.resources),
+        "share": interference.share,
+        "classes": list(interference.classes),
+        "pair": [[None if speed == NOT_TOGETHER else speed for speed in row] for row in interference.pair.tolist()],
+    }
+    rows = zip(interference.use.tolist(), interference.sens.tolist(), interference.job_class.tolist(), strict=True)
+    for job, (use, sens, job_class) in zip(document["jobs"], rows, strict=True):
+        job |= {"use": use, "sens": sens, "class": job_class}
 
 
 def jobs_schedule_document(instance: JobsInstance, schedule: JobsSchedule) -> dict[str, Any]:
     """Return the schedule as a JSON document of format ``optgap/jobs-schedule``, version 1.
 
-    ``jobs[].stages`` has a list per stage with ``[server, replicas]`` of every server that holds some of them.
+    ``jobs[].stages`` has a list per stage with ``[server, replicas]`` of every server that holds some of them, and
+    ``[server, replicas, [GPUs of that server]]`` where the schedule names them.
     """
-    entries = [list(pair) for pair in zip(schedule.entry_server.tolist(), schedule.entry_count.tolist(), strict=True)]
+    pairs = zip(schedule.entry_server.tolist(), schedule.entry_count.tolist(), strict=True)
+    entries: list[list[Any]] = [list(pair) for pair in pairs]
+    if schedule.gpu is not None:
+        gpus = schedule.gpu.tolist()
+        ends = itertools.pairwise([0, *itertools.accumulate(entry[1] for entry in entries)])
+        entries = [[*entry, gpus[first:last]] for entry, (first, last) in zip(entries, ends, strict=True)]
     offsets = schedule.entry_offsets.tolist()
     stages = [entries[first:last] for first, last in itertools.pairwise(offsets)]
     firsts = instance.stage_offsets.tolist()

@@ -13,7 +13,9 @@ from instances.content_hash import content_hash
 from instances.frozen_array import frozen_integers
 from instances.jobs.check_jobs_instance import check_jobs_instance
 from instances.jobs.free_text import free_text, free_texts, optional_texts
+from instances.jobs.interference import Interference
 from instances.jobs.jobs_document import jobs_instance_document
+from instances.jobs.racks import Racks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +78,11 @@ class JobsInstance:
         stage of a job.
     parameter_bytes
         Parameters of one replica in bytes, shape (stages,).
+    interference
+        What jobs on one server or GPU take from each other; None where jobs do not notice each other, and a job runs
+        for ceil(n * alpha(x)) ticks whatever runs beside it.
+    racks
+        Servers behind uplinks, which lengthen alpha(x); None for none.
 
     Raises
     ------
@@ -107,6 +114,8 @@ class JobsInstance:
     time_of: NDArray[np.int64]
     activation_bytes: NDArray[np.int64]
     parameter_bytes: NDArray[np.int64]
+    interference: Interference | None = None
+    racks: Racks | None = None
     gang_size: NDArray[np.int64] = field(init=False, repr=False)
     """GPUs that each job holds from start to end: the replicas of its stages together, shape (jobs,)."""
     _sha256: str | None = field(init=False, repr=False, default=None)
@@ -145,6 +154,9 @@ class JobsInstance:
         for name in ("user", "group", "model_tag"):
             texts = optional_texts(getattr(self, name), place=f"jobs[{{}}].{name}", length=num_jobs)
             object.__setattr__(self, name, texts)
+        for name, part in (("interference", Interference), ("racks", Racks)):
+            if not isinstance(getattr(self, name), part | None):
+                raise TypeError(f"{name}: expected {part.__name__} or None, got {getattr(self, name)!r}.")
         check_jobs_instance(self)
         divisor = np.gcd(self.nic_numerator, self.nic_denominator)
         for name in ("nic_numerator", "nic_denominator"):
@@ -156,7 +168,14 @@ class JobsInstance:
 
     @classmethod
     def from_parts(
-        cls, servers: Sequence[JobsServer], jobs: Sequence[Job], *, name: str = "instance", tick_seconds: float = 1.0
+        cls,
+        servers: Sequence[JobsServer],
+        jobs: Sequence[Job],
+        *,
+        name: str = "instance",
+        tick_seconds: float = 1.0,
+        interference: Interference | None = None,
+        racks: Racks | None = None,
     ) -> JobsInstance:
         """Make an instance from servers and jobs.
 
@@ -166,7 +185,7 @@ class JobsInstance:
             At least one.
         jobs
             In any order; their numbers are their positions.
-        name, tick_seconds
+        name, tick_seconds, interference, racks
             As in `JobsInstance`.
 
         Returns
@@ -209,6 +228,8 @@ class JobsInstance:
             time_of=np.array(rows).reshape(len(rows), len(kinds)) if rows else np.zeros((0, len(kinds)), np.int64),
             activation_bytes=_column([stage.activation_bytes for stage in stages]),
             parameter_bytes=_column([stage.parameter_bytes for stage in stages]),
+            interference=interference,
+            racks=racks,
         )
 
     @property
@@ -237,6 +258,11 @@ class JobsInstance:
         if self._sha256 is None:
             object.__setattr__(self, "_sha256", content_hash(jobs_instance_document(self)))
         return str(self._sha256)
+
+    @property
+    def share(self) -> int:
+        """Jobs that may hold one GPU at the same time: 1, or 2 with an interference that says so."""
+        return 1 if self.interference is None else self.interference.share
 
     def num_stages_of(self, job: int) -> int:
         """Return the number of stages S of a job."""
@@ -267,11 +293,18 @@ class JobsInstance:
         gpus_of_kind = np.bincount(self.server_kind, weights=self.num_gpus_of, minlength=self.num_kinds).astype(int)
         counted = ", ".join(f"{count} x {kind}" for count, kind in zip(gpus_of_kind, self.kinds, strict=True))
         arrivals = f"{int(self.release.min())} to {int(self.release.max())}" if self.num_jobs else "none"
+        further = {}
+        if self.racks is not None:
+            further["racks"] = str(self.racks.num_racks)
+        if self.interference is not None:
+            sharing = f", up to {self.share} jobs per GPU" if self.share > 1 else ""
+            further["interference"] = f"{', '.join(self.interference.resources) or 'no resources'}{sharing}"
         return {
             "instance": self.name,
             "jobs": str(self.num_jobs),
             "stages": str(len(self.replicas)),
             "GPUs": f"{self.num_gpus} ({counted}) on {self.num_servers} server(s)",
+            **further,
             "largest gang": f"{int(self.gang_size.max(initial=0))} GPUs",
             "arrivals": f"{arrivals} ticks" if self.num_jobs else arrivals,
             "users": str(len({user for user in self.user if user is not None})),

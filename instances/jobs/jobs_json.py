@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +17,9 @@ from instances.jobs.jobs_document import (
 )
 from instances.jobs.jobs_instance import NOT_ALLOWED, JobsInstance
 from instances.jobs.jobs_schedule import JobsSchedule
+from instances.jobs.read_parts import bandwidth, take_interference, take_racks
 from instances.json_fields import JsonObject, brief, check_entries, is_integer, parse_json
-from instances.text_file import read_text
+from instances.text_file import read_text, write_text
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -42,13 +41,13 @@ def read_jobs_instance(path: str | PathLike[str]) -> JobsInstance:
 
 
 def write_jobs_instance(instance: JobsInstance, path: str | PathLike[str]) -> None:
-    """Write an instance to a JSON file; reading it back gives the same content hash."""
-    Path(path).write_text(jobs_instance_to_json(instance), encoding="utf-8")
+    """Write an instance to a JSON file, compressed if it ends in ``.gz``; read back, it has the same content hash."""
+    write_text(path, jobs_instance_to_json(instance))
 
 
 def jobs_instance_to_json(instance: JobsInstance) -> str:
     """Return the instance as JSON text, one server or job per line."""
-    return _one_item_per_line(jobs_instance_document(instance), ("servers", "jobs"))
+    return _one_item_per_line(jobs_instance_document(instance), ("servers", "racks", "jobs"))
 
 
 def jobs_instance_from_json(text: str) -> JobsInstance:
@@ -65,7 +64,8 @@ def jobs_instance_from_json(text: str) -> JobsInstance:
     check_entries(kinds, lambda value: isinstance(value, str), "text", "kinds")
     servers = [JsonObject(value, f"servers[{index}]") for index, value in enumerate(document.list("servers"))]
     jobs = [JsonObject(value, f"jobs[{index}]") for index, value in enumerate(document.list("jobs"))]
-    bandwidths = [_bandwidth(server) for server in servers]
+    racks, interference = take_racks(document, servers), take_interference(document, jobs)
+    bandwidths = [bandwidth(server, "nic_bytes_per_tick") for server in servers]
     stages_of = [
         [JsonObject(value, f"jobs[{number}].stages[{index}]") for index, value in enumerate(job.list("stages"))]
         for number, job in enumerate(jobs)
@@ -92,7 +92,14 @@ def jobs_instance_from_json(text: str) -> JobsInstance:
     for item in (document, *servers, *jobs, *stages):
         item.close()
     try:
-        return JobsInstance(name=name, tick_seconds=tick_seconds, kinds=tuple(kinds), **values)
+        return JobsInstance(
+            name=name,
+            tick_seconds=tick_seconds,
+            kinds=tuple(kinds),
+            interference=interference,
+            racks=racks,
+            **values,
+        )
     except TypeError as error:  # cannot be a caller's mistake here
         raise ValueError(str(error)) from error
 
@@ -111,8 +118,8 @@ def read_jobs_schedule(path: str | PathLike[str], instance: JobsInstance) -> Job
 
 
 def write_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule, path: str | PathLike[str]) -> None:
-    """Write a schedule to a JSON file."""
-    Path(path).write_text(jobs_schedule_to_json(instance, schedule), encoding="utf-8")
+    """Write a schedule to a JSON file, compressed if it ends in ``.gz``."""
+    write_text(path, jobs_schedule_to_json(instance, schedule))
 
 
 def jobs_schedule_to_json(instance: JobsInstance, schedule: JobsSchedule) -> str:
@@ -150,11 +157,17 @@ def jobs_schedule_from_json(text: str, instance: JobsInstance) -> JobsSchedule:
         if len(rows) != expected:
             raise ValueError(f"jobs[{number}].stages: expected {expected} entries, one per stage, got {len(rows)}.")
     entries = [row for rows in stages for row in rows]
+    triples = [(server, count, *named) for row in entries for server, count, *named in row]
+    gpus = [gpu for _, _, *named in triples for own in named for gpu in own]
+    has_names = any(len(triple) == 3 for triple in triples)
+    if has_names and any(len(triple) == 2 for triple in triples):
+        raise ValueError("jobs[].stages: expected GPUs with every entry or with none, got both.")
     return JobsSchedule(
         start=_integers(starts),
         entry_offsets=np.cumsum([0, *map(len, entries)]),
-        entry_server=_integers([server for row in entries for server, _ in row]),
-        entry_count=_integers([count for row in entries for _, count in row]),
+        entry_server=_integers([server for server, *_ in triples]),
+        entry_count=_integers([count for _, count, *_ in triples]),
+        gpu=_integers(gpus) if has_names else None,
         instance_name=instance_name,
         instance_sha256=sha256,
     )
@@ -168,17 +181,6 @@ def _check_format(document: JsonObject, expected: str) -> None:
     version = document.integer("version")
     if version != VERSION:
         raise ValueError(f"version: expected {VERSION}, got {version}.")
-
-
-def _bandwidth(server: JsonObject) -> Fraction:
-    """Take the bandwidth of a server."""
-    place, value = server.place("nic_bytes_per_tick"), server.list("nic_bytes_per_tick")
-    if len(value) != 2:
-        raise ValueError(f"{place}: expected [numerator, denominator], got {brief(value)}.")
-    check_entries(value, is_integer, "an integer", place)
-    if min(value) < 1:
-        raise ValueError(f"{place}: expected integers of at least 1, got {brief(value)}.")
-    return Fraction(*value)
 
 
 def _times(stage: JsonObject, num_kinds: int) -> list[int]:
@@ -196,15 +198,20 @@ def _check_stage(row: object, place: str) -> None:
     """Check the shape of a stage of a schedule, and that its servers ascend."""
     if not isinstance(row, list):
         raise ValueError(f"{place}: expected a list, got {brief(row)}.")
-    check_entries(row, _is_pair, "[server, replicas], two integers", place)
+    check_entries(row, _is_entry, "[server, replicas] or [server, replicas, GPUs], integers", place)
+    for index, entry in enumerate(row):
+        if len(entry) == 3 and len(entry[2]) != entry[1]:
+            raise ValueError(f"{place}[{index}]: expected {entry[1]} GPUs, one per replica, got {len(entry[2])}.")
     for index, (before, after) in enumerate(itertools.pairwise(row)):
         if after[0] <= before[0]:
             raise ValueError(f"{place}[{index + 1}]: expected a server above {before[0]}, got {after[0]}.")
 
 
-def _is_pair(value: object) -> bool:
-    """Say whether a JSON value is a pair of integers."""
-    return isinstance(value, list) and len(value) == 2 and all(is_integer(entry) for entry in value)
+def _is_entry(value: object) -> bool:
+    """Say whether a JSON value is a pair of integers, and a list of integers behind them if they are three."""
+    if not isinstance(value, list) or len(value) not in (2, 3) or not all(map(is_integer, value[:2])):
+        return False
+    return len(value) == 2 or (isinstance(value[2], list) and all(map(is_integer, value[2])))
 
 
 def _integers(values: list[int]) -> Any:

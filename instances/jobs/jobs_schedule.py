@@ -11,7 +11,7 @@ from instances.frozen_array import frozen_integers
 from instances.jobs.free_text import free_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class JobsSchedule:
     """Starts and placements of all jobs; not yet verified. `JobsSchedule.from_placements` makes one from matrices.
 
-    A job completes at its start plus its duration, which follows from its placement and is stored nowhere.
+    When a job completes follows from its placement, and under interference from what runs beside it; it is stored
+    nowhere.
 
     Parameters
     ----------
@@ -34,6 +35,9 @@ class JobsSchedule:
         Server, and replicas of the stage on it, of each entry, shape (entries,) each; the servers of a stage ascend.
     instance_name, instance_sha256
         What it was made for.
+    gpu
+        GPU of each replica on its server, entry by entry, shape (replicas of all jobs,); None where GPUs are not named.
+        An instance with two jobs per GPU asks for names, for others all GPUs of a server are alike.
 
     Raises
     ------
@@ -49,6 +53,7 @@ class JobsSchedule:
     entry_count: NDArray[np.int64]
     instance_name: str
     instance_sha256: str
+    gpu: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         """Take private, read-only copies and check the shapes."""
@@ -61,6 +66,11 @@ class JobsSchedule:
             raise ValueError(f"entry_offsets: expected 0 to {size}, ascending, got {offsets.tolist()[:20]}.")
         if len(self.entry_count) != size:
             raise ValueError(f"entry_count: expected {size} entries, as many as servers, got {len(self.entry_count)}.")
+        if self.gpu is not None:
+            object.__setattr__(self, "gpu", frozen_integers(self.gpu, place="gpu", shape=(None,)))
+            expected = sum(count for count in self.entry_count.tolist() if count > 0)
+            if len(self.gpu) != expected or (self.entry_count < 0).any():
+                raise ValueError(f"gpu: expected {expected} entries, one per replica, got {len(self.gpu)}.")
         is_first = np.zeros(size + 1, dtype=bool)
         is_first[offsets] = True
         for entry in np.flatnonzero((np.diff(self.entry_server) <= 0) & ~is_first[1:-1]):
@@ -72,7 +82,11 @@ class JobsSchedule:
 
     @classmethod
     def from_placements(
-        cls, instance: JobsInstance, start: ArrayLike, placements: Sequence[NDArray[np.int64]]
+        cls,
+        instance: JobsInstance,
+        start: ArrayLike,
+        placements: Sequence[NDArray[np.int64]],
+        gpus: Sequence[Mapping[int, Sequence[int]]] | None = None,
     ) -> JobsSchedule:
         """Make a schedule from one matrix per job.
 
@@ -84,11 +98,13 @@ class JobsSchedule:
             Start of each job in ticks, shape (jobs,).
         placements
             For each job its replicas by stage and server, shape (stages of the job, servers).
+        gpus
+            For each job its GPUs by server; its stages take them in order. None where GPUs are not named.
 
         Raises
         ------
         TypeError, ValueError
-            As `JobsSchedule`, or if a matrix has another shape.
+            As `JobsSchedule`, if a matrix has another shape, or a job has not one GPU per replica on a server.
         """
         if len(placements) != instance.num_jobs:
             raise ValueError(f"placements: expected {instance.num_jobs} matrices, got {len(placements)}.")
@@ -108,6 +124,7 @@ class JobsSchedule:
             entry_count=np.concatenate([empty, *counts]),
             instance_name=instance.name,
             instance_sha256=instance.sha256,
+            gpu=None if gpus is None else _dealt(servers, counts, gpus),
         )
 
     def placement(self, instance: JobsInstance, job: int) -> NDArray[np.int64]:
@@ -124,13 +141,23 @@ class JobsSchedule:
         rows = instance.stages_of(job)
         return np.unique(self.entry_server[self.entry_offsets[rows.start] : self.entry_offsets[rows.stop]])
 
+    def gpus_of(self, instance: JobsInstance, job: int) -> list[tuple[int, int]]:
+        """Return the GPUs of a job as (server, number on it), in order of entries; the schedule names them."""
+        if self.gpu is None:
+            raise ValueError("gpu: expected a schedule that names GPUs, got one that does not.")
+        rows = instance.stages_of(job)
+        first, last = self.entry_offsets[rows.start], self.entry_offsets[rows.stop]
+        begin, count = int(self.entry_count[:first].sum()), self.entry_count[first:last]
+        servers = np.repeat(self.entry_server[first:last], count).tolist()
+        return list(zip(servers, self.gpu[begin : begin + len(servers)].tolist(), strict=True))
+
     def __deepcopy__(self, memo: object) -> JobsSchedule:
         """Return the schedule itself: nothing in it can change."""
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Make a copy from another process through the constructor, so that it is read-only too."""
-        names = ("start", "entry_offsets", "entry_server", "entry_count", "instance_name", "instance_sha256")
+        names = ("start", "entry_offsets", "entry_server", "entry_count", "instance_name", "instance_sha256", "gpu")
         return _remade, tuple(getattr(self, name) for name in names)
 
     def __str__(self) -> str:
@@ -146,6 +173,7 @@ def _remade(
     entry_count: NDArray[np.int64],
     instance_name: str,
     instance_sha256: str,
+    gpu: NDArray[np.int64] | None,
 ) -> JobsSchedule:
     """Call the constructor, for `pickle`."""
     return JobsSchedule(
@@ -155,4 +183,27 @@ def _remade(
         entry_count=entry_count,
         instance_name=instance_name,
         instance_sha256=instance_sha256,
+        gpu=gpu,
     )
+
+
+def _dealt(
+    servers: Sequence[NDArray[np.int64]],
+    counts: Sequence[NDArray[np.int64]],
+    gpus: Sequence[Mapping[int, Sequence[int]]],
+) -> NDArray[np.int64]:
+    """Return the GPU of every replica: the stages of a job take its GPUs on a server in order."""
+    if len(gpus) != len(servers):
+        raise ValueError(f"gpus: expected {len(servers)} entries, one per job, got {len(gpus)}.")
+    dealt: list[int] = []
+    for job, (own_servers, own_counts) in enumerate(zip(servers, counts, strict=True)):
+        left = {server: list(own) for server, own in gpus[job].items()}
+        for server, count in zip(own_servers.tolist(), own_counts.tolist(), strict=True):
+            taken = left.get(server, [])
+            if len(taken) < count:
+                raise ValueError(f"gpus[{job}]: expected one GPU per replica on server {server}, got too few.")
+            dealt += taken[:count]
+            left[server] = taken[count:]
+        if any(left.values()):
+            raise ValueError(f"gpus[{job}]: expected one GPU per replica, got more.")
+    return np.array(dealt, dtype=np.int64)

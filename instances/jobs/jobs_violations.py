@@ -132,6 +132,81 @@ class CapacityExceeded:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpusNotNamed:
+    """GPUs may be shared, and the schedule does not say who is on which."""
+
+    share: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"jobs[].stages: expected GPUs with every entry, as {self.share} jobs may share one, got none."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownGpu:
+    """A job sits on a GPU that its server does not have."""
+
+    job: int
+    server: int
+    gpu: int
+    num_gpus: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"jobs[{self.job}]: expected GPUs in 0..{self.num_gpus - 1} of server {self.server}, got {self.gpu}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuTwice:
+    """Two replicas of one job sit on one GPU."""
+
+    job: int
+    server: int
+    gpu: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"jobs[{self.job}]: expected a GPU for each replica, got GPU {self.gpu} of server {self.server} twice."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuOverbooked:
+    """For a stretch of time more jobs sit on a GPU than may share it."""
+
+    server: int
+    gpu: int
+    begin: int
+    end: int
+    jobs: tuple[int, ...]
+    share: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return (
+            f"servers[{self.server}], GPU {self.gpu}: expected at most {self.share} jobs at a time, got "
+            f"{', '.join(map(str, self.jobs))} from tick {self.begin} to {self.end}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairNotAllowed:
+    """Two jobs whose classes may not share a GPU do."""
+
+    server: int
+    gpu: int
+    begin: int
+    end: int
+    jobs: tuple[int, int]
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return (
+            f"servers[{self.server}], GPU {self.gpu}: expected jobs whose classes may share it, got "
+            f"{self.jobs[0]} and {self.jobs[1]} from tick {self.begin} to {self.end}."
+        )
+
+
 JobsViolation = (
     OtherInstance
     | WrongNumberOfJobs
@@ -142,4 +217,9 @@ JobsViolation = (
     | KindNotAllowed
     | StartBeforeRelease
     | CapacityExceeded
+    | GpusNotNamed
+    | UnknownGpu
+    | GpuTwice
+    | GpuOverbooked
+    | PairNotAllowed
 )

@@ -32,7 +32,7 @@ GAP = 0.5
 def plot_jobs_gantt(
     instance: JobsInstance, schedule: JobsSchedule, ax: Axes | None = None, *, end: int | None = None
 ) -> Axes:
-    """Draw a schedule: bands are servers, lanes in them GPUs, bars are jobs.
+    """Draw a schedule: bands are servers, lanes in them GPUs (or half GPUs that jobs share), bars are jobs.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def plot_jobs_gantt(
     from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure
 
-    capacity = instance.num_gpus_of
+    capacity = instance.num_gpus_of * instance.share
     bottom = np.concatenate([[0.0], np.cumsum(capacity + GAP)])
     if ax is None:
         figure = Figure(figsize=(8.0, 1.0 + min(0.22 * float(bottom[-1]), 11.0)), layout="constrained")

@@ -1,4 +1,4 @@
-"""Which GPUs of a server a job is drawn on: any will do, as those of one server are alike."""
+"""Which GPUs of a server a job is drawn on: any will do where those of one server are alike."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Bar:
     server, job
         Who holds what.
     first_lane, num_lanes
-        Lanes of the server, one per GPU, from 0 on.
+        Lanes of the server from 0 on, as many per GPU as jobs may share one.
     start, ticks
         When, in ticks.
     """
@@ -38,6 +38,8 @@ class Bar:
 def server_lanes(instance: JobsInstance, schedule: JobsSchedule) -> list[Bar]:
     """Give every job lanes on its servers, always the lowest ones that are free, in order of start.
 
+    Where two jobs may share a GPU, a GPU has two lanes, and jobs have lanes of the GPUs that the schedule names.
+
     Parameters
     ----------
     instance
@@ -50,6 +52,8 @@ def server_lanes(instance: JobsInstance, schedule: JobsSchedule) -> list[Bar]:
     list of Bar
         No two overlap; those of a job on a server have as many lanes as it has replicas there.
     """
+    share = instance.share
+    named = [schedule.gpus_of(instance, job) if share > 1 else [] for job in range(instance.num_jobs)]
     durations, starts = job_durations(instance, schedule).tolist(), schedule.start.tolist()
     held: list[dict[int, int]] = [{} for _ in range(instance.num_servers)]
     for job in range(instance.num_jobs):
@@ -60,13 +64,20 @@ def server_lanes(instance: JobsInstance, schedule: JobsSchedule) -> list[Bar]:
             held[server][job] = held[server].get(job, 0) + count
     bars: list[Bar] = []
     for server, count_of in enumerate(held):
-        free = list(range(int(instance.num_gpus_of[server])))
+        free = list(range(int(instance.num_gpus_of[server]) * share))
         running: list[tuple[int, list[int]]] = []
         for job in sorted(count_of, key=lambda job: (starts[job], job)):
             while running and running[0][0] <= starts[job]:
                 for lane in heapq.heappop(running)[1]:
                     heapq.heappush(free, lane)
-            lanes = [heapq.heappop(free) for _ in range(count_of[job])]
+            if share == 1:
+                lanes = [heapq.heappop(free) for _ in range(count_of[job])]
+            else:
+                own = {gpu for where, gpu in named[job] if where == server}
+                lanes = sorted(
+                    {lane // share: lane for lane in sorted(free, reverse=True) if lane // share in own}.values()
+                )
+                free = sorted(set(free) - set(lanes))  # sorted lists are heaps
             heapq.heappush(running, (starts[job] + durations[job], lanes))
             for first, number in _neighbours(lanes):
                 bars.append(

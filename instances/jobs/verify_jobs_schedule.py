@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from instances.jobs.jobs_violations import (
     BadReplicaCount,
     CapacityExceeded,
+    GpusNotNamed,
     JobsViolation,
     KindNotAllowed,
     OtherInstance,
@@ -19,22 +19,25 @@ from instances.jobs.jobs_violations import (
     WrongNumberOfStages,
     WrongReplicas,
 )
+from instances.jobs.verify_gpus import misnamed, overbooked
+from instances.jobs.verify_iteration import verified_parts
+from instances.jobs.verify_replay import replayed_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from instances.jobs.jobs_instance import JobsInstance
     from instances.jobs.jobs_schedule import JobsSchedule
-
-Placement = list[dict[int, int]]
-"""For each stage of a job its replicas on each server that holds some."""
+    from instances.jobs.verify_gpus import Gpus
+    from instances.jobs.verify_iteration import Placement
 
 
 def verify_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule) -> list[JobsViolation]:
     """List every violation of the jobs problem's constraints; an empty list means the schedule is right.
 
     Durations are computed here, from the formula and by code of its own: `iteration_time` is not called. A job holds
-    its GPUs from its start, without interruption, for ceil(n * alpha(x)) ticks.
+    its GPUs from its start, without interruption, for ceil(n * alpha(x)) ticks; under interference until a replay of
+    all starts and completions, by code of its own too, says that it completes.
 
     Parameters
     ----------
@@ -47,8 +50,8 @@ def verify_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule) -> list
     -------
     list[JobsViolation]
         Which job, stage or server, and by how much. Where the schedule is one of another instance, or has another
-        number of jobs or stages, only that is listed. Where a job is not placed as it asks for, its duration means
-        nothing, and capacities are not checked.
+        number of jobs or stages, or names no GPUs where two jobs may share one, only that is listed. Where a job is
+        not placed as it asks for, its duration means nothing, and capacities are not checked.
     """
     if schedule.instance_sha256 != instance.sha256:
         return [OtherInstance(expected=instance.sha256, found=schedule.instance_sha256)]
@@ -56,10 +59,22 @@ def verify_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule) -> list
         return [WrongNumberOfJobs(expected=instance.num_jobs, scheduled=len(schedule.start))]
     if len(schedule.entry_offsets) - 1 != len(instance.replicas):
         return [WrongNumberOfStages(expected=len(instance.replicas), scheduled=len(schedule.entry_offsets) - 1)]
+    if instance.share > 1 and schedule.gpu is None:
+        return [GpusNotNamed(share=instance.share)]
     placements = _placements(instance, schedule)
     misplaced = [wrong for job, stages in enumerate(placements) for wrong in _misplaced(instance, job, stages)]
     early = [*_early_starts(instance, schedule)]
-    return misplaced + early if misplaced else [*early, *_exceeded(instance, schedule, placements)]
+    if misplaced:
+        return misplaced + early
+    gpus = _gpus(instance, schedule)
+    if wrong := [violation for job, own in enumerate(gpus) for violation in misnamed(instance, job, own)]:
+        return wrong + early
+    start = schedule.start.tolist()
+    ends = _ends(instance, start, placements, gpus)
+    found: Iterator[JobsViolation] = iter(())
+    if instance.share == 1:
+        found = _exceeded(instance, start, ends, placements)
+    return [*early, *found, *overbooked(instance, start, ends, gpus)]
 
 
 def _placements(instance: JobsInstance, schedule: JobsSchedule) -> list[Placement]:
@@ -99,11 +114,40 @@ def _early_starts(instance: JobsInstance, schedule: JobsSchedule) -> Iterator[Jo
             yield StartBeforeRelease(job=job, ticks=release - start)
 
 
-def _exceeded(instance: JobsInstance, schedule: JobsSchedule, placements: list[Placement]) -> Iterator[JobsViolation]:
+def _gpus(instance: JobsInstance, schedule: JobsSchedule) -> list[Gpus]:
+    """Read the GPUs of every job out of the rows; empty where they are not named."""
+    found: list[Gpus] = [{} for _ in range(instance.num_jobs)]
+    if schedule.gpu is None:
+        return found
+    names = iter(schedule.gpu.tolist())
+    stage_ends, entry = instance.stage_offsets.tolist(), 0
+    servers, counts = schedule.entry_server.tolist(), schedule.entry_count.tolist()
+    for job in range(instance.num_jobs):
+        while entry < int(schedule.entry_offsets[stage_ends[job + 1]]):
+            found[job].setdefault(servers[entry], []).extend(itertools.islice(names, counts[entry]))
+            entry += 1
+    return found
+
+
+def _ends(
+    instance: JobsInstance, start: Sequence[int], placements: Sequence[Placement], gpus: Sequence[Gpus]
+) -> list[int]:
+    """Return when every job completes."""
+    if instance.interference is not None:
+        return replayed_ends(instance, instance.interference, start, placements, gpus)
+    ends = []
+    for job, stages in enumerate(placements):
+        comp, comm = verified_parts(instance, job, stages)
+        ends.append(start[job] + math.ceil(int(instance.iterations[job]) * (comp + comm)))
+    return ends
+
+
+def _exceeded(
+    instance: JobsInstance, starts: Sequence[int], ends: Sequence[int], placements: Sequence[Placement]
+) -> Iterator[JobsViolation]:
     """Sweep over the starts and ends on every server and find stretches of time with too many GPUs in use."""
     changes: list[list[tuple[int, int, int]]] = [[] for _ in range(instance.num_servers)]
-    for job, (start, stages) in enumerate(zip(schedule.start.tolist(), placements, strict=True)):
-        end = start + math.ceil(int(instance.iterations[job]) * _alpha(instance, job, stages))
+    for job, (start, end, stages) in enumerate(zip(starts, ends, placements, strict=True)):
         held: dict[int, int] = {}
         for placed in stages:
             for server, count in placed.items():
@@ -134,32 +178,3 @@ def _overfull(server: int, capacity: int, events: list[tuple[int, int, int]]) ->
             yield CapacityExceeded(
                 server=server, begin=begin, end=tick, gpus=peak, capacity=capacity, jobs=tuple(sorted(involved))
             )
-
-
-def _alpha(instance: JobsInstance, job: int, stages: Placement) -> Fraction:
-    """Return the time of one iteration, term by term as the formula stands."""
-    base = int(instance.stage_offsets[job])
-    num_stages = len(stages)
-    slowest = max(
-        int(instance.time_of[base + stage, instance.server_kind[server]])
-        for stage, placed in enumerate(stages)
-        for server in placed
-    )
-    comp = (int(instance.micro_batches[job]) + num_stages - 1) * slowest
-    comm = Fraction(0)
-    for server in {server for placed in stages for server in placed}:
-        leaving = Fraction(0)
-        share = [
-            Fraction(placed.get(server, 0), int(instance.replicas[base + stage])) for stage, placed in enumerate(stages)
-        ]
-        for stage in range(num_stages - 1):
-            here, there = share[stage], share[stage + 1]
-            activations = int(instance.activation_bytes[base + stage])
-            leaving += activations * (here * (1 - there) + there * (1 - here))
-        for stage in range(num_stages):
-            if 0 < share[stage] < 1:
-                replicas = int(instance.replicas[base + stage])
-                leaving += Fraction(2 * (replicas - 1), replicas) * int(instance.parameter_bytes[base + stage])
-        bandwidth = Fraction(int(instance.nic_numerator[server]), int(instance.nic_denominator[server]))
-        comm = max(comm, leaving / bandwidth)
-    return comp + comm

@@ -10,8 +10,14 @@ from instances.jobs.jobs_instance import JobsInstance
 from instances.jobs.jobs_server import JobsServer
 
 
-def check_jobs_instances() -> list[JobsInstance]:
-    """Return the instances of the conformance kit; each fits into a second of exact solving."""
+def check_jobs_instances(*, with_interference: bool = False) -> list[JobsInstance]:
+    """Return the instances of the conformance kit; each fits into a second of exact solving.
+
+    Parameters
+    ----------
+    with_interference
+        Whether to add one whose jobs slow each other down, on racks, for methods that know it.
+    """
     pair = [
         JobsServer(kind="F", gpus=2, nic_bytes_per_tick=10),
         JobsServer(kind="S", gpus=2, nic_bytes_per_tick=Fraction(7, 2)),
@@ -49,7 +55,15 @@ def check_jobs_instances() -> list[JobsInstance]:
             name="stages, idle in between",
         ),
         *(generate_jobs("jobs-small", jobs=6, seed=seed, load=1.0) for seed in range(3)),
+        *([_interfering()] if with_interference else []),
     ]
+
+
+def _interfering() -> JobsInstance:
+    """Return jobs that slow each other down; every server is a rack."""
+    return generate_jobs(
+        "jobs-small-co-located", jobs=4, seed=0, load=1.0, servers_per_rack=1, name="jobs that interfere"
+    )
 
 
 def _job(

@@ -15,6 +15,7 @@ from instances.jobs.jobs_objective import JobsObjective
 from solvers.conformance import ConformanceError, CtrlC, captured_output
 from solvers.jobs.check_jobs_instances import check_jobs_instances
 from solvers.jobs.lower_bound_jobs import lower_bound_jobs
+from solvers.jobs.refuse_interference import KNOW_INTERFERENCE
 from solvers.jobs.solve_jobs import resolve_jobs_method, solve_jobs
 from solvers.methods import KINDS_WITH_RUN
 from solvers.status import Status, Termination
@@ -57,7 +58,7 @@ def check_jobs_method(method: JobsMethodLike, **parameters: Any) -> None:
 def check_verified(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that schedules verify, for both objectives, and none is below a bound (`solve_jobs` raises otherwise)."""
     is_exact = resolve_jobs_method(method)[0] in KINDS_WITH_RUN
-    for instance in check_jobs_instances():
+    for instance in _instances(method):
         for objective in JobsObjective:
             bounds = [] if is_exact else lower_bound_jobs(instance, objective=objective, methods=QUICK_BOUNDS)
             result = _run(instance, method, objective=objective, seed=1, bounds=bounds, **parameters)
@@ -68,7 +69,7 @@ def check_verified(method: JobsMethodLike, **parameters: Any) -> None:
 
 def check_repeatable(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that the same seed gives the same schedule, bit for bit."""
-    for instance in check_jobs_instances():
+    for instance in _instances(method):
         first, second = (_run(instance, method, seed=7, **parameters).schedule for _ in range(2))
         _expect(_same(first, second), "repeatable", instance, "the same schedule from the same seed")
 
@@ -77,7 +78,7 @@ def check_interrupt(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that Ctrl-C ends the run in order: a result, never an exception."""
     if threading.current_thread() is not threading.main_thread():
         return  # Python delivers signals to the main thread only
-    for instance in check_jobs_instances():
+    for instance in _instances(method):
         result = _run(instance, method, callback=CtrlC(), **parameters)
         allowed = (Termination.INTERRUPTED, Termination.FINISHED)
         _expect(result.termination in allowed, "interrupt", instance, f"interrupted, got {result.termination}")
@@ -85,7 +86,7 @@ def check_interrupt(method: JobsMethodLike, **parameters: Any) -> None:
 
 def check_instance_unchanged(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that the instance is the same after the run."""
-    for instance in check_jobs_instances():
+    for instance in _instances(method):
         before = content_hash(jobs_instance_document(instance))
         _run(instance, method, **parameters)
         after = content_hash(jobs_instance_document(instance))
@@ -94,7 +95,7 @@ def check_instance_unchanged(method: JobsMethodLike, **parameters: Any) -> None:
 
 def check_silent(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that nothing is printed, not even by libraries below Python."""
-    for instance in check_jobs_instances():
+    for instance in _instances(method):
         with captured_output() as read:
             _run(instance, method, **parameters)
             printed = read()
@@ -111,7 +112,7 @@ def check_is_online(method: JobsMethodLike, **parameters: Any) -> None:
     ConformanceError
         If a start before that end has moved.
     """
-    for instance in check_jobs_instances():
+    for instance in _instances(method):
         first = _run(instance, method, seed=3, **parameters)
         if first.schedule is None or first.completion is None:
             continue
@@ -145,6 +146,12 @@ JOBS_CHECKS: dict[str, Callable[..., None]] = {
 """The checks by name; each takes a method and its parameters."""
 
 
+def _instances(method: JobsMethodLike) -> list[JobsInstance]:
+    """Return the instances that a method must do right: exact methods may not know interference, policies need not."""
+    is_exact = resolve_jobs_method(method)[0] in KINDS_WITH_RUN
+    return check_jobs_instances(with_interference=not is_exact or method in KNOW_INTERFERENCE)
+
+
 def _run(instance: JobsInstance, method: JobsMethodLike, **options: Any) -> JobsResult:
     """Solve with one thread, without bounds that would do an exact method's work; `check_verified` gives some."""
     options.setdefault("bounds", [])
@@ -155,7 +162,7 @@ def _same(first: JobsSchedule | None, second: JobsSchedule | None) -> bool:
     """Say whether two schedules are the same bytes."""
     if first is None or second is None:
         return first is second
-    names = ("start", "entry_offsets", "entry_server", "entry_count")
+    names = ("start", "entry_offsets", "entry_server", "entry_count", "gpu")
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
 
 

@@ -19,6 +19,12 @@ JOBS_METHODS = {
         summary="offline optimum: time-indexed MILP in Pyomo with HiGHS, confirmed by CP-SAT",
         source="ours; basic model textbook",
     ),
+    "co-location-search": Method(
+        path="solvers.jobs.co_location_jobs:co_location_jobs",
+        kind="exact",
+        summary="offline optimum under interference: every start and placement of a handful of jobs, by replay",
+        source="ours",
+    ),
     "a-srpt": Method(
         path="heuristics.jobs.policies.a_srpt:a_srpt",
         kind="policy",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from instances.frozen_array import frozen_integers
 from instances.html import html_table
-from instances.jobs.jobs_objective import JobsObjective, job_durations, objective_weights
+from instances.jobs.jobs_objective import JobsObjective, job_durations, objective_weights, placed_durations
 from instances.jobs.verify_jobs_schedule import verify_jobs_schedule
 from solvers.bounded_result import BoundedResult
 from solvers.jobs.jobs_statistics import JobsStatistics, jobs_statistics
@@ -99,7 +99,8 @@ class JobsResult(BoundedResult):
         value = sum(weight * ticks for weight, ticks in zip(weights, completion.tolist(), strict=True))
         object.__setattr__(self, "completion", completion)
         object.__setattr__(self, "objective", value)
-        object.__setattr__(self, "statistics", jobs_statistics(self.instance, self.schedule.start, durations))
+        alone = durations if self.instance.interference is None else placed_durations(self.instance, self.schedule)
+        object.__setattr__(self, "statistics", jobs_statistics(self.instance, self.schedule, durations, alone))
         self._refuse_negative_gap()
 
     @property
@@ -165,6 +166,12 @@ class JobsResult(BoundedResult):
                 "stretch": f"mean {figures.stretch_mean:.3f}, max {figures.stretch_max:.3f}",
                 "utilisation": f"{100 * figures.utilisation:.1f} %",
             }
+            if figures.interference is not None:
+                slowed = figures.interference
+                rows["interference"] = (
+                    f"mean speed {slowed.speed_mean:.3f}, 5 % of jobs at most {slowed.speed_p05:.3f}; "
+                    f"mean {slowed.lost_mean:.1f}, max {slowed.lost_max} ticks lost"
+                )
         return {
             **rows,
             "run time": f"{self.runtime_seconds:.3f} s",

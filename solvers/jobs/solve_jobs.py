@@ -19,6 +19,7 @@ from solvers.interrupt import Interrupt
 from solvers.jobs.jobs_methods import jobs_method_named
 from solvers.jobs.jobs_result import JobsResult
 from solvers.jobs.lower_bound_jobs import lower_bound_jobs
+from solvers.jobs.refuse_interference import refuse_interference
 from solvers.jobs.run_policy import run_policy
 from solvers.methods import KINDS_WITH_RUN
 from solvers.proven_bounds import check_against_bounds, with_proof
@@ -86,7 +87,8 @@ def solve_jobs(
     Raises
     ------
     ValueError
-        If an argument is out of range, or the method has no such parameter.
+        If an argument is out of range, the method has no such parameter, or it is exact and does not know the
+        interference of the instance.
     ContradictionError
         If a proven bound exceeds the objective of a verified schedule; a reproducer file is left.
     UnverifiedScheduleError
@@ -99,6 +101,8 @@ def solve_jobs(
     if start is not None and (violations := verify_jobs_schedule(instance, start)):
         raise ValueError(f"start: expected a schedule that verifies, got {len(violations)} violations. {violations[0]}")
     takes_run = kind in KINDS_WITH_RUN
+    if takes_run:
+        refuse_interference(instance, name)
     cores = (threads or available_cores()) if takes_run else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from instances.generators.jobs.families import JOBS_FAMILIES
+from instances.generators.jobs.families import ALL_JOBS_FAMILIES
 from instances.generators.jobs.generate_jobs import generate_jobs
 from instances.generators.jobs.planted_jobs import planted_jobs
 from instances.jobs.jobs_json import write_jobs_instance, write_jobs_schedule
@@ -50,7 +50,7 @@ def generate_jobs_file(
     Parameters
     ----------
     family
-        A key of `JOBS_FAMILIES`, or `PLANTED_JOBS`.
+        A key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`.
     jobs, load, seed, cluster, tick_seconds, forbidden
         Options of their own; None stands for the family's default.
     others
@@ -78,12 +78,12 @@ def generate_jobs_file(
     check_distinct([], [output, schedule_out])
     check_writable(output)
     check_writable(schedule_out)
-    function = planted_jobs if is_planted else JOBS_FAMILIES[family].load()
+    function = planted_jobs if is_planted else ALL_JOBS_FAMILIES[family].load()
     own = PLANTED_OWN if is_planted else ("jobs", "forbidden")
     parameters = set_parameters(family, function, texts, without=own)
     given: dict[str, Any] = {"load": load, "tick_seconds": tick_seconds, "forbidden": forbidden}
     given = {name: value for name, value in given.items() if value is not None}
-    if "forbidden" in given and not is_planted and "forbidden" not in JOBS_FAMILIES[family].parameters():
+    if "forbidden" in given and not is_planted and "forbidden" not in ALL_JOBS_FAMILIES[family].parameters():
         raise BadInputError(f"--forbidden: expected none for {family}, which has no such option.")
     places = {name: f"--set {name}" for name in signature(function).parameters if name not in own}
     places |= {"cluster": "--gpus", **{name: f"--{name.replace('_', '-')}" for name in ("jobs", *given)}}

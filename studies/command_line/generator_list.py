@@ -15,7 +15,7 @@ def generator_list() -> dict[str, Any]:
     """Return families, cluster presets and kinds of GPU as JSON values."""
     from instances.cluster_presets import CLUSTER_PRESETS
     from instances.generators.families import FAMILIES
-    from instances.generators.jobs.families import JOBS_FAMILIES
+    from instances.generators.jobs.families import ALL_JOBS_FAMILIES
     from instances.generators.jobs.planted_jobs import planted_jobs
     from instances.generators.planted import planted_optimum
     from instances.gpu_catalogue import GPU_KINDS
@@ -47,7 +47,7 @@ def generator_list() -> dict[str, Any]:
                 "source": family.source,
                 "parameters": list(family.parameters()),
             }
-            for name, family in JOBS_FAMILIES.items()
+            for name, family in ALL_JOBS_FAMILIES.items()
         ]
         + [
             {

@@ -82,10 +82,10 @@ def generate(
         raise BadInputError("FAMILY: expected the name of a family (see --list), got nothing.")
     if output is None:
         raise BadInputError("--output: expected a file to write, got nothing.")
-    from instances.generators.jobs.families import JOBS_FAMILIES
+    from instances.generators.jobs.families import ALL_JOBS_FAMILIES
     from studies.command_line.generate_jobs_file import PLANTED_JOBS, generate_jobs_file
 
-    if family in (*JOBS_FAMILIES, PLANTED_JOBS):
+    if family in (*ALL_JOBS_FAMILIES, PLANTED_JOBS):
         generate_jobs_file(
             family,
             jobs=DEFAULT_SIZE if jobs is None else jobs,
@@ -119,7 +119,7 @@ def generate(
     from studies.command_line.set_parameters import set_parameters
 
     if family not in (*FAMILIES, PLANTED):
-        choices = ", ".join([*FAMILIES, PLANTED, *JOBS_FAMILIES, PLANTED_JOBS])
+        choices = ", ".join([*FAMILIES, PLANTED, *ALL_JOBS_FAMILIES, PLANTED_JOBS])
         raise BadInputError(f"FAMILY: expected one of {choices}, got {family!r}.")
     if schedule_out is not None and family != PLANTED:
         raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED} knows a schedule.")

@@ -36,7 +36,7 @@ def test_integer_with_too_many_digits() -> None:
 
 def test_fields_are_taken_with_their_type() -> None:
     """Tests that every kind of field is returned as it stands, and that defaults stand in for what is missing."""
-    fields = JsonObject({"t": "x", "i": 3, "n": None, "f": 2.5, "l": [1], "m": {"a": 1}})
+    fields = JsonObject({"t": "x", "i": 3, "n": None, "f": 2.5, "l": [1], "m": {"a": 1}, "o": None, "p": None})
     taken = (
         fields.text("t"),
         fields.integer("i"),
@@ -45,9 +45,11 @@ def test_fields_are_taken_with_their_type() -> None:
         fields.list("l"),
         fields.mapping("m"),
         fields.integer("absent", 7),
+        fields.optional_number("o"),
+        fields.optional_mapping("p"),
     )
     fields.close()
-    assert taken == ("x", 3, None, 2.5, [1], {"a": 1}, 7)
+    assert taken == ("x", 3, None, 2.5, [1], {"a": 1}, 7, None, None)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,8 @@ def test_fields_are_taken_with_their_type() -> None:
         ("optional_integer", "1", "an integer or null", '"1"'),
         ("number", False, "a number", "false"),
         ("number", "1", "a number", '"1"'),
+        ("optional_number", "1", "a number or null", '"1"'),
+        ("optional_mapping", [], "an object or null", "[]"),
         ("list", {}, "a list", "{}"),
         ("mapping", [], "an object", "[]"),
     ],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances.text_file import read_text
+from instances.text_file import read_text, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,3 +64,14 @@ def test_missing_file(tmp_path: Path) -> None:
     """Tests that a missing file is an OSError."""
     with pytest.raises(FileNotFoundError):
         read_text(tmp_path / "absent.json")
+
+
+def test_written_text_reads_back(tmp_path: Path) -> None:
+    """Tests that text is written plain or compressed, as the name says, and that the same text is the same bytes."""
+    for name in ("a.txt", "a.txt.gz"):
+        write_text(tmp_path / name, TEXT)
+        assert read_text(tmp_path / name) == TEXT
+    assert (tmp_path / "a.txt").read_bytes() == TEXT.encode()
+    write_text(str(tmp_path / "b.gz"), TEXT)
+    assert (tmp_path / "b.gz").read_bytes() == (tmp_path / "a.txt.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "b.gz").read_bytes()) == TEXT.encode()

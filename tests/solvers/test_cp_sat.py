@@ -48,6 +48,7 @@ class Phases:
     def __init__(self, *answers: _Answer) -> None:
         self._answers = list(answers)
         self.asked: list[tuple[bool, int, int, int | None]] = []
+        self.efforts: list[float] = []
 
     def __call__(
         self,
@@ -58,8 +59,10 @@ class Phases:
         run: ExactRun,
         contention: Contention,
         phase: _Phase,
+        effort_left: float,
     ) -> _Answer:
         """Remember and give the next answer."""
+        self.efforts.append(effort_left)
         hinted = None if schedule is None else objective_value(instance, schedule, objective)
         self.asked.append((phase.share == 1.0, within.at_least, within.at_most, hinted))
         return self._answers.pop(0)
@@ -73,8 +76,10 @@ def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def answer(schedule: DagSchedule | None, bound: int | None, *, is_finished: bool = False) -> _Answer:
-    """Return an answer that took 1.5 seconds."""
-    return _Answer(schedule=schedule, lower_bound=bound, is_infeasible=False, is_finished=is_finished, seconds=1.5)
+    """Return an answer that took 1.5 seconds and a deterministic time of 2."""
+    return _Answer(
+        schedule=schedule, lower_bound=bound, is_infeasible=False, is_finished=is_finished, seconds=1.5, effort=2.0
+    )
 
 
 @pytest.mark.usefixtures("phases_only")
@@ -126,6 +131,35 @@ def test_number_of_phases(
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=threads, start=None))
     assert [asked[0] for asked in phases.asked] == expected
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_deterministic_limit_is_shared_by_the_phases(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that each phase gets what the ones before it left of the limit, and that none follows once it is used."""
+    phases = Phases(answer(None, 9), answer(None, None))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=1, deterministic_limit=3.0))
+    assert phases.efforts == [3.0, 1.0]
+    assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
+
+
+def test_deterministic_limit_reaches_the_solver(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the limit is set where it is below the effort of a phase, and only there."""
+    limits = []
+    solve_in_thread = module.solve_in_thread
+
+    def remembered(solver: cp_model.CpSolver, *rest: Any) -> cp_model.CpSolverStatus:
+        limits.append(solver.parameters.max_deterministic_time)
+        return solve_in_thread(solver, *rest)
+
+    monkeypatch.setattr(module, "solve_in_thread", remembered)
+    for limit in (0.25, 100.0, None):
+        outcome = cp_sat(example_e, Objective.MAKESPAN, exact_run(threads=1, deterministic_limit=limit))
+        assert outcome.lower_bound == 15
+    assert limits[0] == 0.25
+    assert limits[-2:] == [1.0 + 0.02 * 5] * 2
 
 
 @pytest.mark.usefixtures("phases_only")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances.generators.jobs import JOBS_FAMILIES
+from instances.generators.jobs import ALL_JOBS_FAMILIES
 from instances.jobs import read_jobs_instance, read_jobs_schedule
 from instances.readers.jobs import JOBS_READERS
 
@@ -22,7 +22,7 @@ TRACE = """u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_st
 """
 
 
-@pytest.mark.parametrize("family", JOBS_FAMILIES)
+@pytest.mark.parametrize("family", ALL_JOBS_FAMILIES)
 def test_generate(run: Run, tmp_path: Path, family: str) -> None:
     """Tests that every family is written, with jobs, load and seed as asked for."""
     ended = run("generate", family, "--jobs", "7", "--load", "0.9", "--seed", "3", "-o", "i.json", "--json")
@@ -85,9 +85,9 @@ def test_convert(run: Run, tmp_path: Path) -> None:
 def test_lists(run: Run) -> None:
     """Tests that families and traces of jobs are listed beside the others, in 80 columns."""
     families, formats = run("generate", "--list", "--json"), run("convert", "--list", "--json")
-    assert [item["name"] for item in families.document["jobs_families"]] == [*JOBS_FAMILIES, "jobs-planted"]
+    assert [item["name"] for item in families.document["jobs_families"]] == [*ALL_JOBS_FAMILIES, "jobs-planted"]
     assert [item["name"] for item in formats.document["jobs_formats"]] == list(JOBS_READERS)
-    for command, names in (("generate", (*JOBS_FAMILIES, "jobs-planted")), ("convert", JOBS_READERS)):
+    for command, names in (("generate", (*ALL_JOBS_FAMILIES, "jobs-planted")), ("convert", JOBS_READERS)):
         for_readers = run(command, "--list").out
         assert all(f" {name} " in for_readers for name in names)
         assert max(map(len, for_readers.splitlines())) <= 80

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.jobs.bounds.pattern_lp import PatternLp
+from formulations.jobs.bounds.virtual_machine_jobs import work_per_gpu
 from formulations.jobs.pattern_table import all_gpus, pattern_table
 from instances.jobs.jobs_objective import objective_weights
 
@@ -48,6 +49,11 @@ def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_co
     (Hall, Schulz, Shmoys and Wein 1997 for machines; patterns, windows from releases on, lower ends in ticks: ours.)
     Patterns as in `time_indexed`, and right for kinds that differ for the same reason.
 
+    Interference. A job in pattern p runs for at least d[i,p] ticks, as no placement with that usage is faster and no
+    job beside it makes it faster; with one job per GPU the rows hold as they stand. Two jobs on a GPU do at most Phi
+    times the work of one, see `VirtualMachineJobs`: the job does usage[p,v] d[i,p] of work on group v in GPU-ticks of a
+    job alone, so that the rows hold with Phi capacity[v].
+
     Parameters
     ----------
     instance
@@ -87,18 +93,19 @@ def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_co
             ),
         )
     different = sorted(set(release))
+    above, below = work_per_gpu(instance)
     chosen = different[:: -(-len(different) // MAX_WINDOWS)]
     for begin in chosen:
         within = [job for job in range(instance.num_jobs) if release[job] >= begin]
         used = steps[tau[1:] > begin]
         for group, capacity in enumerate(table.capacity.tolist()):
-            limits = [capacity * (end - begin) for end in tau[1:][used].tolist()]
+            limits = [above * capacity * (end - begin) for end in tau[1:][used].tolist()]
             if max(limits, default=0) >= LARGEST:
                 continue  # rows and entries that 64 bits do not hold are left out, which is right
             rows = lp.rows.add(np.array(limits, dtype=np.int64))
             for job in within:
                 for number, pattern in enumerate(table.patterns[job]):
-                    demand = int(pattern.usage[group]) * pattern.duration
+                    demand = below * int(pattern.usage[group]) * pattern.duration
                     if 0 < demand < LARGEST:
                         lp.put(rows, job, number, used, demand)
     return lp.proven_bound()

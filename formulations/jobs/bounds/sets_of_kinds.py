@@ -10,7 +10,7 @@ import numpy as np
 from formulations.jobs.bounds.mean_busy_time import mean_busy_value
 from formulations.jobs.bounds.rank_wise import rank_wise_value
 from formulations.jobs.bounds.release_plus_duration import head_value
-from formulations.jobs.bounds.virtual_machine_jobs import VirtualMachineJobs
+from formulations.jobs.bounds.virtual_machine_jobs import VirtualMachineJobs, work_per_gpu
 from formulations.jobs.bounds.virtual_srpt import srpt_value
 from instances.jobs.certified_times import gpus_of_kind
 
@@ -33,6 +33,7 @@ def sets_of_kinds(instance: JobsInstance, objective: JobsObjective) -> int:
     jobs alone on all GPUs; the sum is a bound as the two sets of jobs are disjoint. The largest over all Z that are
     unions of sets that some job may use is returned. (The reference's refinement takes L2 for the other jobs; more is
     ours.)
+    Where two jobs may share a GPU, those of Z do at most Phi times as much, too: see `VirtualMachineJobs`.
     With all kinds allowed Z is the set of all kinds only, and this is the best of L1, L2, L3 and `rank_wise`.
 
     Parameters
@@ -43,7 +44,7 @@ def sets_of_kinds(instance: JobsInstance, objective: JobsObjective) -> int:
         What is minimised.
     """
     everything = VirtualMachineJobs.of(instance, objective)
-    capacity = gpus_of_kind(instance).tolist()
+    capacity = (gpus_of_kind(instance) * work_per_gpu(instance)[0]).tolist()
     usable = _usable_kinds(instance)
     best = _best(everything)
     for kinds in _unions(set(usable)):

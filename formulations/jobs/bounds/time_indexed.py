@@ -50,6 +50,10 @@ def time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_column
     at least d^lb[i] ticks and that at most G are held; kinds enter through d^lb. Where more detail makes W
     larger than 1, the pool is tried as well, and the larger bound is returned.
 
+    Interference. A job in pattern p runs for at least d[i,p] ticks, whatever runs beside it, so that every schedule is
+    a point of the program as it stands; where two jobs may share a GPU, with twice the capacity: at a tick two jobs may
+    hold each GPU, however slow. (That the two do less than twice the work of one is no matter of single ticks.)
+
     Parameters
     ----------
     instance
@@ -100,7 +104,7 @@ def _on_grid(
                 weights[job] * (np.maximum(steps * width, release[job]) + durations[pattern])
             ),
         )
-    for group, capacity in enumerate(table.capacity.tolist()):
+    for group, capacity in enumerate((instance.share * table.capacity).tolist()):
         rows = lp.rows.add(np.full(num_buckets, capacity))
         for job, own in enumerate(table.patterns):
             for number, pattern in enumerate(own):

@@ -82,4 +82,32 @@ JOBS_FAMILIES: dict[str, JobsFamily] = {
         tick_seconds=1e-9,
     ),
 }
-"""Families by name, as on the command line."""
+"""Families without interference by name, as on the command line."""
+
+INTERFERING_FAMILIES: dict[str, JobsFamily] = {
+    "jobs-co-located": JobsFamily(
+        path="instances.generators.jobs.co_located:co_located",
+        description="the jobs of jobs-poisson, slowed by others on their servers, on racks behind uplinks",
+        source="ours",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-shared-gpus": JobsFamily(
+        path="instances.generators.jobs.co_located:shared_gpus",
+        description="the same with two jobs per GPU, without racks",
+        source="ours",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-small-co-located": JobsFamily(
+        path="instances.generators.jobs.small_co_located:small_co_located",
+        description="jobs of a few ticks that slow each other down, for exact methods",
+        source="ours",
+        cluster="2xV100-16GB,2xT4",
+        tick_seconds=1e-9,
+    ),
+}
+"""Families with interference by name, made by the same function."""
+
+ALL_JOBS_FAMILIES = JOBS_FAMILIES | INTERFERING_FAMILIES
+"""All of them."""

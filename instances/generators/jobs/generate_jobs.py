@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.cluster import parse_cluster
-from instances.generators.jobs.families import JOBS_FAMILIES
+from instances.generators.jobs.families import ALL_JOBS_FAMILIES
 from instances.generators.jobs.jobs_servers import jobs_servers
 from instances.generators.jobs.releases_at_load import releases_at_load
 from instances.generators.parameter_checks import check_integer, check_number
@@ -35,7 +35,7 @@ def generate_jobs(
     Parameters
     ----------
     family
-        Name in `JOBS_FAMILIES`.
+        Name in `ALL_JOBS_FAMILIES`.
     jobs
         Number of jobs.
     seed
@@ -64,10 +64,10 @@ def generate_jobs(
     ValueError
         If the family or a parameter is unknown, a parameter is out of range, or the jobs do not fit on the cluster.
     """
-    if family not in JOBS_FAMILIES:
-        near = difflib.get_close_matches(family, JOBS_FAMILIES) or list(JOBS_FAMILIES)
+    if family not in ALL_JOBS_FAMILIES:
+        near = difflib.get_close_matches(family, ALL_JOBS_FAMILIES) or list(ALL_JOBS_FAMILIES)
         raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
-    entry = JOBS_FAMILIES[family]
+    entry = ALL_JOBS_FAMILIES[family]
     make, known = entry.load(), entry.parameters()
     for parameter in parameters:
         if parameter not in known:
@@ -86,5 +86,7 @@ def generate_jobs(
         stream.jobs,
         name=f"{family}-n{len(stream.jobs)}-load{load:g}-s{seed}" if name is None else name,
         tick_seconds=tick_seconds,
+        interference=stream.interference,
+        racks=stream.racks,
     )
     return dataclasses.replace(instance, release=releases_at_load(instance, stream.arrivals, load))

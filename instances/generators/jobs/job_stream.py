@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from instances.jobs.interference import Interference
     from instances.jobs.job import Job
+    from instances.jobs.racks import Racks
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -24,7 +26,11 @@ class JobStream:
         In order of arrival.
     arrivals
         Ascending, the first at 0, shape (jobs,); any unit.
+    interference, racks
+        As in `JobsInstance`; None for none.
     """
 
     jobs: Sequence[Job]
     arrivals: NDArray[np.float64]
+    interference: Interference | None = None
+    racks: Racks | None = None

@@ -42,3 +42,14 @@ def test_equal_demands_are_one_class() -> None:
     classes.finish()
     classes.refresh(np.array([0, 4]))
     assert classes.has_place.tolist() == [True, False, False]
+
+
+def test_pools_see_their_own_gpus() -> None:
+    """Tests that a class fits by the free GPUs of its pool, and that the most free ones are those of any pool."""
+    classes = FitClasses(np.array([0, 1]), 2, num_pools=2)
+    assert [classes.add([3], [3]), classes.add([3], [3], 1), classes.add([1], [2], 1)] == [0, 1, 2]
+    assert classes.add([3], [3], 1) == 1
+    classes.finish()
+    classes.refresh(np.array([[1, 1], [2, 1]]))
+    assert classes.has_place.tolist() == [False, True, True]
+    assert classes.most_free.tolist() == [2, 1]

@@ -1,0 +1,203 @@
+"""Jobs that run beside each other: who is how fast, and who completes when."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from instances.jobs.interference import FULL_SPEED
+from instances.jobs.running_speed import running_speed, slowdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.resource_demand import Amount, ResourceDemand
+
+Gpu = tuple[int, int]
+"""A server, and the number of a GPU on it."""
+
+
+@dataclass(slots=True)
+class _Running:
+    """One running job; `left` units were left at tick `since`, and `speed` of them go per tick from then on."""
+
+    demand: ResourceDemand
+    gpus: tuple[Gpu, ...]
+    left: int
+    since: int
+    end: int = 0
+    speed: int = 0
+    slow: dict[int, Fraction] = field(default_factory=dict)
+
+
+class CoLocation:
+    """The running jobs of an instance with interference, event by event, in integers.
+
+    A job needs 1000 d(x) units and consumes its speed per tick; it completes at the first tick by which the sum reaches
+    them. Speeds change at starts and completions only, and only those of jobs on the same servers: an event costs as
+    much as there are such jobs. (Section 2 of the reference; ours.)
+
+    Parameters
+    ----------
+    instance
+        What is scheduled, with interference.
+    """
+
+    def __init__(self, instance: JobsInstance) -> None:
+        """Start with nothing running."""
+        interference = instance.interference
+        if interference is None:
+            raise ValueError("interference: expected an instance with interference, got one without.")
+        self._interference = interference
+        self._class_of: list[int] = interference.job_class.tolist()
+        self._pair: list[list[int]] = interference.pair.tolist()
+        self._idle: tuple[Amount, ...] = (0,) * len(interference.resources)
+        self._running: dict[int, _Running] = {}
+        self._own: dict[int, dict[int, tuple[Amount, ...]]] = {}
+        self._load: dict[int, tuple[Amount, ...]] = {}
+        self._on_gpu: dict[Gpu, list[int]] = {}
+        self._ends: list[tuple[int, int]] = []
+
+    def load(self, server: int) -> tuple[Amount, ...]:
+        """Return what the jobs on a server ask of each resource together, in per mille of its capacity, exactly."""
+        return self._load.get(server, self._idle)
+
+    def speed(self, job: int) -> int:
+        """Return the speed of a running job in per mille."""
+        return self._running[job].speed
+
+    def running(self) -> list[int]:
+        """Return the jobs that run, in order of start."""
+        return list(self._running)
+
+    def units_left(self, job: int, time: int) -> int:
+        """Return the units that a running job still needs at a tick, if nothing has happened since the last event."""
+        run = self._running[job]
+        return max(0, run.left - run.speed * (time - run.since))
+
+    def occupants(self, gpu: Gpu) -> list[int]:
+        """Return the jobs on a GPU, in order of start; only where GPUs are named."""
+        return self._on_gpu.get(gpu, [])
+
+    def start(self, job: int, time: int, ticks: int, demand: ResourceDemand, gpus: Iterable[Gpu] = ()) -> None:
+        """Let a job start.
+
+        Parameters
+        ----------
+        job
+            One that does not run.
+        time
+            Tick, not before the last event.
+        ticks
+            d(x), how long it would run alone.
+        demand
+            Of the job under its placement.
+        gpus
+            Its GPUs; only where they are named.
+        """
+        run = _Running(demand, tuple(gpus), left=FULL_SPEED * ticks, since=time)
+        self._running[job] = run
+        for server, own in zip(demand.servers, demand.own, strict=True):
+            self._own.setdefault(server, {})[job] = own
+            self._load[server] = tuple(a + b for a, b in zip(self.load(server), own, strict=True))
+        for gpu in run.gpus:
+            self._on_gpu.setdefault(gpu, []).append(job)
+        self._update(demand.servers, time)
+
+    def next_completion(self) -> int | None:
+        """Return when the next job completes if nobody starts before; None if nothing runs."""
+        while self._ends:
+            end, job = self._ends[0]
+            if job in self._running and self._running[job].end == end:
+                return end
+            heapq.heappop(self._ends)
+        return None
+
+    def complete(self, time: int) -> list[int]:
+        """End the jobs that complete at this tick, the next completion, and return them in order of number."""
+        done = []
+        while self.next_completion() == time:
+            done.append(heapq.heappop(self._ends)[1])
+            self._running[done[-1]].end = -1  # listed once
+        touched: dict[int, None] = {}
+        for job in done:
+            run = self._running.pop(job)
+            touched |= dict.fromkeys(run.demand.servers)
+            for gpu in run.gpus:
+                self._on_gpu[gpu].remove(job)
+            for server in run.demand.servers:
+                self._remove(server, job)
+        self._update(touched, time)
+        return done
+
+    def what_if(
+        self, job: int, demand: ResourceDemand, gpus: Sequence[Gpu] = ()
+    ) -> tuple[int, dict[int, tuple[int, int]]]:
+        """Return the speed that a job would have, and of each job beside it the speeds before and then, in per mille.
+
+        Parameters as in `start`; nothing changes. Jobs that would not slow are not listed.
+        """
+        job_class, partners = self._class_of[job], set[int]()
+        own_pairs = []
+        for gpu in gpus:
+            for other in self.occupants(gpu):
+                partners.add(other)
+                own_pairs.append(self._pair[job_class][self._class_of[other]])
+        loads = {
+            server: tuple(a + b for a, b in zip(self.load(server), own, strict=True))
+            for server, own in zip(demand.servers, demand.own, strict=True)
+        }
+        slowdowns = [
+            slowdown(own, loads[server], demand.sens) for server, own in zip(demand.servers, demand.own, strict=True)
+        ]
+        changed = {}
+        for other in dict.fromkeys(each for server in demand.servers for each in self._own.get(server, ())):
+            run = self._running[other]
+            slow = dict(run.slow)
+            for server, own in zip(run.demand.servers, run.demand.own, strict=True):
+                if server in loads:
+                    slow[server] = slowdown(own, loads[server], run.demand.sens)
+            pairs = self._pairs(other)
+            if other in partners:
+                pairs.append(self._pair[self._class_of[other]][job_class])
+            then = running_speed(slow.values(), pairs)
+            if then != run.speed:
+                changed[other] = (run.speed, then)
+        return running_speed(slowdowns, own_pairs), changed
+
+    def _remove(self, server: int, job: int) -> None:
+        """Take a job from a server."""
+        own = self._own[server].pop(job)
+        if self._own[server]:
+            self._load[server] = tuple(a - b for a, b in zip(self._load[server], own, strict=True))
+        else:
+            del self._own[server], self._load[server]
+
+    def _update(self, servers: Iterable[int], time: int) -> None:
+        """Recompute the speeds of all jobs on some servers."""
+        touched: dict[int, None] = {}
+        for server in servers:
+            load = self.load(server)
+            for job, own in self._own.get(server, {}).items():
+                run = self._running[job]
+                run.slow[server] = slowdown(own, load, run.demand.sens)
+                touched[job] = None
+        for job in touched:
+            run = self._running[job]
+            speed = running_speed(run.slow.values(), self._pairs(job))
+            if speed == run.speed:
+                continue
+            run.left -= run.speed * (time - run.since)
+            run.since, run.speed = time, speed
+            run.end = time - (-run.left // speed)
+            heapq.heappush(self._ends, (run.end, job))
+
+    def _pairs(self, job: int) -> list[int]:
+        """Return the speeds beside the other jobs on the GPUs of a job."""
+        own, found = self._class_of[job], []
+        for gpu in self._running[job].gpus:
+            found += [self._pair[own][self._class_of[other]] for other in self._on_gpu[gpu] if other != job]
+        return found
