@@ -46,5 +46,6 @@ def gather(arrays: JobsArrays, ws: Workspace, job: int, num_servers: int) -> tup
         arrays.cut_bytes[base:end],
         arrays.nic_numerator,
         arrays.nic_denominator,
+        arrays.uplinks,
     )
     return num_entries, arrays.slots[job] * slowest, numerator, denominator * arrays.denominator[job]

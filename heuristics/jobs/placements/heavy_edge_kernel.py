@@ -126,7 +126,7 @@ def heavy_edge_kernel(
             comp = slots * slowest_time(ws.counts, ws.chosen, size, time_of, arrays.server_kind)
             numerator, denominator = traffic(
                 ws.counts, ws.chosen, size, replicas, ring_bytes, cut_bytes, arrays.nic_numerator,
-                arrays.nic_denominator,
+                arrays.nic_denominator, arrays.uplinks,
             )  # fmt: skip
             denominator *= scale
             sign = -1

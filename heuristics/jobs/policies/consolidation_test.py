@@ -63,7 +63,7 @@ class ConsolidationTest:
         times: list[list[int]] = arrays.time_of[rows].tolist()
         threshold = limit // slots
         masks = [sum(1 << kind for kind, ticks in enumerate(row) if 0 < ticks <= threshold) for row in times]
-        self.class_of[shape] = classes.add(masks, instance.replicas[rows].tolist())
+        self.class_of[shape] = classes.add(masks, instance.replicas[rows].tolist(), shapes.pool(job))
         self.gang[shape] = instance.gang_size[job]
         least = slots * max(min(ticks for ticks in row if ticks > 0) for row in times)
         traffic = _least_traffic(shapes, rows)

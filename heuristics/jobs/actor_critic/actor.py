@@ -1,0 +1,61 @@
+"""The actors: policies of one agent each, and the direction in which steps and signals push them (Algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from heuristics.jobs.actor_critic.deep_network import DeepNetwork, outputs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def deep_log_probabilities(actor: DeepNetwork, x: jax.Array) -> jax.Array:
+    """Return the logarithms of pi_i(. | s; theta_i): the deep network on s, then softmax.
+
+    Parameters
+    ----------
+    actor
+        theta_i; all of it is trained. Printed: m (D m + d + 1) numbers, which is a network of one output; ours: one row
+        of b for each action.
+    x
+        s, norm 1, shape (d,).
+
+    Returns
+    -------
+    jax.Array
+        Shape (actions,).
+    """
+    return jax.nn.log_softmax(outputs_of(actor.ends, actor.layers, x))
+
+
+def directions(log_probability: Callable[[Any, Any], jax.Array], weights: Any, steps: Any, signals: jax.Array) -> Any:
+    """Return d_i = (1/M) sum over steps of signal_i grad log pi_i for every agent.
+
+    Parameters
+    ----------
+    log_probability
+        Of what one agent did in one step: its weights, its part of one step. Any actor will do, of any inputs; the sum
+        over all decisions where it made several, 0 where it made none.
+    weights
+        theta of all agents, a nest of arrays whose first axis is the agent.
+    steps
+        Nest of arrays with axes (M, N, ...): what `log_probability` needs.
+    signals
+        After gossip, shape (M, N).
+
+    Returns
+    -------
+    Any
+        Like `weights`.
+    """
+
+    def weighted(one: Any, mine: Any, signal: jax.Array) -> jax.Array:
+        """Return the mean whose gradient is the direction of one agent."""
+        logs = jax.vmap(log_probability, in_axes=(None, 0))(one, mine)
+        return (jax.lax.stop_gradient(signal) * logs).mean()
+
+    found: Any = jax.vmap(jax.grad(weighted), in_axes=(0, 1, 1))(weights, steps, signals)
+    return found

@@ -1,0 +1,276 @@
+"""The whole of Algorithm 1: critics learn and gossip, actors follow signals that are gossiped too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from heuristics.jobs.actor_critic.actor import deep_log_probabilities, directions
+from heuristics.jobs.actor_critic.actor_update import actor_update, length_of
+from heuristics.jobs.actor_critic.compiler_options import COMPILER_OPTIONS
+from heuristics.jobs.actor_critic.critic import Transitions, critic_pass, td_errors, values, weight_gap
+from heuristics.jobs.actor_critic.deep_network import DeepNetwork, Ends, random_network
+from heuristics.jobs.actor_critic.gossip import gossip_operator, mix
+from heuristics.jobs.actor_critic.gossip_traffic import gossip_traffic
+from heuristics.jobs.actor_critic.rollout import Place, Rollout, numbers_per_step, roll_out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from heuristics.jobs.actor_critic.environment import Environment
+    from heuristics.jobs.actor_critic.gossip_traffic import GossipTraffic
+    from heuristics.jobs.actor_critic.settings import ActorCriticSettings
+
+
+class Curves(NamedTuple):
+    """What was measured, per run and iteration.
+
+    Parameters
+    ----------
+    team_reward
+        Mean of the K + M steps, shape (runs, T).
+    weight_gap
+        max ||W_i - mean W|| of the critics after gossip, shape (runs, T).
+    projection_hits
+        Share of projections that had something to do, shape (runs, T).
+    direction_norm
+        ||d_i|| of every agent, shape (runs, T, N).
+    td_error
+        Mean absolute temporal difference of the actor's steps before gossip, shape (runs, T).
+    """
+
+    team_reward: NDArray[np.float32]
+    weight_gap: NDArray[np.float32]
+    projection_hits: NDArray[np.float32]
+    direction_norm: NDArray[np.float32]
+    td_error: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TrainingRuns:
+    """Runs that differ by their seeds.
+
+    Parameters
+    ----------
+    seeds
+        One per run.
+    curves
+        Measurements.
+    critic_ends
+        H and b of the critics of each run, which never change.
+    critics
+        W_i at the end, shape (runs, N, D, m, m), float32.
+    actors
+        theta_i at the end; arrays with axes (runs, N, ...).
+    traffic
+        What gossip sends in one iteration.
+    """
+
+    seeds: tuple[int, ...]
+    curves: Curves
+    critic_ends: Ends
+    critics: NDArray[np.float32]
+    actors: DeepNetwork
+    traffic: GossipTraffic
+
+
+class _State(NamedTuple):
+    """What an iteration changes."""
+
+    actors: Any
+    optimiser: Any
+    critics: jax.Array
+    place: Place
+
+
+class _Numbers(NamedTuple):
+    """What may differ between runs of one compiled program."""
+
+    operator: jax.Array
+    alpha: jax.Array
+    beta: jax.Array
+    radius: jax.Array
+
+
+class _Beginning(NamedTuple):
+    """What a run begins with."""
+
+    critic: DeepNetwork
+    actors: DeepNetwork
+    start: Any
+    key: Any
+
+
+def _beginning(environment: Environment, settings: ActorCriticSettings, seed: int) -> _Beginning:
+    """Draw a critic for all, an actor for each agent, the numbers of the first state, and the key of all others."""
+    agents, actions, features = environment.num_agents, environment.num_actions, environment.num_features
+    rng = np.random.default_rng(seed)
+    inputs = features + agents * actions * (settings.signal != "v")
+    draw = partial(random_network, rng, width=settings.width, depth=settings.depth)
+    critic = draw(inputs=inputs)
+    actors = [draw(inputs=features, outputs=actions, last_scale=settings.last_scale) for _ in range(agents)]
+    return _Beginning(
+        critic,
+        jax.tree.map(lambda *arrays: np.stack(arrays), *actors),
+        rng.random(environment.start_numbers, dtype=np.float32),
+        rng.integers(2**32, size=2, dtype=np.uint32),
+    )
+
+
+def actor_critic(
+    environment: Environment, settings: ActorCriticSettings, weights: ArrayLike, *, seeds: Sequence[int]
+) -> TrainingRuns:
+    """Train all agents, once for each seed, side by side.
+
+    Parameters
+    ----------
+    environment
+        Where.
+    settings
+        What is trained and how; `gossip_rounds` of the weights.
+    weights
+        Doubly stochastic matrix Am, shape (N, N).
+    seeds
+        Of everything random in a run. The same seeds, settings, computer and versions give the same bytes.
+
+    Returns
+    -------
+    TrainingRuns
+        Curves and weights.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not those of as many agents as the environment has, or there is no seed.
+
+    References
+    ----------
+    Zhang et al. (2025), Algorithms 1 and 2; deviations are fields of `ActorCriticSettings`. Critics of all agents
+    begin at one W(0) (printed), actors at weights of their own (ours; not stated).
+    """
+    agents = environment.num_agents
+    operator = gossip_operator(weights, settings.gossip_rounds)
+    if operator.shape != (agents, agents):
+        raise ValueError(f"weights: expected a row for each of {agents} agents, got shape {operator.shape}.")
+    if not len(seeds):
+        raise ValueError("seeds: expected at least one, got none.")
+    begun = [_beginning(environment, settings, seed) for seed in seeds]
+    numbers = _Numbers(jnp.asarray(operator), *(jnp.float32(getattr(settings, name)) for name in _Numbers._fields[1:]))
+    shape = replace(settings, gossip_rounds=0, alpha=1.0, beta=1.0, radius=1.0, last_scale=1.0)
+    ends, state, curves = _train_all(
+        environment, shape, numbers, jax.tree.map(lambda *arrays: np.stack(arrays), *begun)
+    )
+    to_numpy = partial(jax.tree.map, np.asarray)
+    return TrainingRuns(
+        seeds=tuple(int(seed) for seed in seeds),
+        curves=Curves(*to_numpy(curves)),
+        critic_ends=to_numpy(ends),
+        critics=to_numpy(state.critics),
+        actors=to_numpy(state.actors),
+        traffic=gossip_traffic(
+            weights,
+            settings.gossip_rounds,
+            critic_size=settings.depth * settings.width**2,
+            signal_size=settings.actor_steps,
+        ),
+    )
+
+
+@partial(jax.jit, static_argnums=(0, 1), compiler_options=COMPILER_OPTIONS)
+def _train_all(
+    environment: Environment, settings: ActorCriticSettings, numbers: _Numbers, begun: _Beginning
+) -> tuple[Ends, _State, tuple[jax.Array, ...]]:
+    """Train once for each beginning."""
+    found: tuple = jax.vmap(lambda one: _train(environment, settings, numbers, one))(begun)
+    return found
+
+
+def _train(
+    environment: Environment, settings: ActorCriticSettings, numbers: _Numbers, begun: _Beginning
+) -> tuple[Ends, _State, tuple[jax.Array, ...]]:
+    """Train once."""
+    critic = begun.critic
+    optimiser = jax.vmap(actor_update(settings, numbers.alpha).init)(begun.actors)
+    critics = jnp.broadcast_to(critic.layers, (environment.num_agents, *critic.layers.shape))
+    start = _State(begun.actors, optimiser, critics, Place(environment.start(begun.start), jnp.int32(0)))
+    iterate = partial(_iterate, environment, settings, numbers, critic)
+    keys = jax.random.split(jax.random.wrap_key_data(begun.key), settings.iterations)
+    end, curves = jax.lax.scan(iterate, start, keys)
+    return critic.ends, end, curves
+
+
+def _iterate(
+    environment: Environment,
+    settings: ActorCriticSettings,
+    numbers: _Numbers,
+    critic: DeepNetwork,
+    state: _State,
+    key: jax.Array,
+) -> tuple[_State, tuple[jax.Array, ...]]:
+    """Make one iteration."""
+    shape = (settings.critic_steps + settings.actor_steps, numbers_per_step(environment, settings))
+    # policies change at the end only: the steps of critics and actors are one walk
+    place, steps = roll_out(
+        environment, settings, deep_log_probabilities, state.actors, state.place, jax.random.uniform(key, shape)
+    )
+    acted: Rollout = jax.tree.map(lambda array: array[settings.critic_steps :], steps)
+    begin = state.critics if settings.warm_start else jnp.broadcast_to(critic.layers, state.critics.shape)
+    watched: Transitions = jax.tree.map(lambda array: array[: settings.critic_steps], steps.transitions)
+    learned = critic_pass(critic.ends, begin, critic.layers, watched, beta=numbers.beta, radius=numbers.radius)
+    critics = mix(numbers.operator, learned.mean)
+    errors = td_errors(critic.ends, critics, acted.transitions)
+    signals = mix(numbers.operator, signals_of(settings, critic.ends, critics, acted, errors).T).T
+    found = directions(
+        lambda one, step: deep_log_probabilities(one, step[0])[step[1]],
+        state.actors,
+        (jnp.repeat(acted.observation[:, None], environment.num_agents, axis=1), acted.actions),
+        signals,
+    )
+    change, optimiser = jax.vmap(actor_update(settings, numbers.alpha).update)(found, state.optimiser, state.actors)
+    curves = (
+        steps.team_reward.mean(),
+        weight_gap(critics),
+        learned.hits,
+        jax.vmap(length_of)(found),
+        jnp.abs(errors).mean(),
+    )
+    return _State(optax.apply_updates(state.actors, change), optimiser, critics, place), curves
+
+
+def signals_of(
+    settings: ActorCriticSettings, ends: Ends, critics: jax.Array, acted: Rollout, errors: jax.Array
+) -> jax.Array:
+    """Return what the actors' scores are weighted with, before gossip, as directions of ascent are meant to be.
+
+    Parameters
+    ----------
+    settings
+        `signal` and `sign`.
+    ends, critics
+        The critics after gossip.
+    acted
+        The actors' steps.
+    errors
+        Their temporal differences, as `td_errors` returns them.
+
+    Returns
+    -------
+    jax.Array
+        Shape (M, N).
+    """
+    if settings.signal == "v":
+        return errors
+    if settings.signal == "q_residual":
+        return -errors if settings.sign == "printed" else errors
+    chosen = values(ends, critics, acted.transitions.x)
+    if settings.signal == "q_value":
+        return chosen
+    return chosen - jax.vmap(lambda x: values(ends, critics, x))(acted.others).mean(axis=1)

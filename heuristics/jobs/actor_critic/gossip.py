@@ -1,0 +1,151 @@
+"""Gossip: agents replace what they hold by weighted means of what their neighbours hold, round after round.
+
+Marks: *printed* is what Zhang et al. (2025) state, *consequence* follows from it, *ours* is our reconstruction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Stacked = TypeVar("Stacked")
+"""Arrays, or a nest of them, whose first axis is the agent."""
+
+TOLERANCE = 1e-9
+"""Within which rows and columns of weights sum to 1; below it a contraction counts as 0."""
+
+LEAST_ROUNDS, LEFT_OVER = 10, 0.1
+"""Ours: fewest rounds of the default, and the share of the distance to consensus that it may leave."""
+
+
+def metropolis_weights(edges: ArrayLike) -> NDArray[np.float64]:
+    """Return 1 / (1 + max(deg_i, deg_j)) on edges and the rest on the diagonal.
+
+    Parameters
+    ----------
+    edges
+        As `gossip_graph` returns them, shape (N, N).
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (N, N), float64. Consequence: symmetric with row sums 1, hence doubly stochastic.
+
+    Notes
+    -----
+    Ours: the paper asks for a doubly stochastic matrix, zero off the edges, and does not say how it is made.
+    """
+    linked = np.asarray(edges, dtype=np.bool_)
+    degree = linked.sum(axis=1)
+    weights = np.where(linked, 1.0 / (1.0 + np.maximum(degree[:, np.newaxis], degree)), 0.0)
+    np.fill_diagonal(weights, 1.0 - weights.sum(axis=1))
+    return weights
+
+
+def averaging_weights(num_agents: int) -> NDArray[np.float64]:
+    """Return 1/N everywhere: one round is the exact mean, as infinitely many rounds of any other weights."""
+    return np.full((num_agents, num_agents), 1.0 / num_agents)
+
+
+def random_weights(rng: np.random.Generator, edges: ArrayLike, *, least: float = 0.05) -> NDArray[np.float64]:
+    """Return a random doubly stochastic matrix that is positive on edges and diagonal and zero elsewhere.
+
+    Parameters
+    ----------
+    rng
+        Source of the numbers.
+    edges
+        Shape (N, N), symmetric.
+    least
+        Smallest number before scaling, in (0, 1).
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (N, N), float64, in general not symmetric.
+
+    Notes
+    -----
+    Printed: "random doubly stochastic". Ours: uniform numbers in ``least``..1, then rows and columns are scaled in turn
+    (Sinkhorn and Knopp 1967), which converges because the diagonal is positive and the pattern symmetric.
+    """
+    linked = np.asarray(edges, dtype=np.bool_) | np.eye(len(np.asarray(edges)), dtype=np.bool_)
+    weights = np.where(linked, rng.uniform(least, 1.0, size=linked.shape), 0.0)
+    for _ in range(100_000):
+        weights /= weights.sum(axis=1, keepdims=True)
+        weights /= weights.sum(axis=0)
+        if np.abs(weights.sum(axis=1) - 1.0).max() < 1e-13:
+            break
+    return weights
+
+
+def check_weights(weights: ArrayLike) -> NDArray[np.float64]:
+    """Return the weights as an array.
+
+    Raises
+    ------
+    ValueError
+        If they are not a doubly stochastic matrix.
+    """
+    matrix = np.asarray(weights, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise ValueError(f"weights: expected a square matrix, got shape {matrix.shape}.")
+    if matrix.min() < 0.0:
+        raise ValueError(f"weights: expected no negative entries, got {matrix.min():g}.")
+    sums = np.concatenate([matrix.sum(axis=0), matrix.sum(axis=1)])
+    worst = sums[np.abs(sums - 1.0).argmax()]
+    if not abs(worst - 1.0) <= TOLERANCE:
+        raise ValueError(f"weights: expected rows and columns that sum to 1, got {worst:g}.")
+    return matrix
+
+
+def contraction(weights: ArrayLike) -> float:
+    """Return sigma: a round shrinks the distance to consensus by this factor at least.
+
+    It is the second largest singular value; of symmetric weights also the second largest absolute eigenvalue.
+    """
+    matrix = check_weights(weights)
+    return float(np.linalg.norm(matrix - 1.0 / len(matrix), ord=2))
+
+
+def default_rounds(weights: ArrayLike) -> int:
+    """Return the fewest rounds that leave a tenth of the distance to consensus, at least 10 (ours).
+
+    One round where that is the exact mean, none for one agent.
+    """
+    matrix = check_weights(weights)
+    if len(matrix) == 1:
+        return 0
+    sigma = contraction(matrix)
+    if sigma <= TOLERANCE:
+        return 1
+    if sigma >= 1.0 - TOLERANCE:
+        raise ValueError("weights: expected a connected graph, got agents that never hear of each other.")
+    return max(LEAST_ROUNDS, int(np.ceil(np.log(LEFT_OVER) / np.log(sigma) - TOLERANCE)))
+
+
+def gossip_operator(weights: ArrayLike, rounds: int) -> NDArray[np.float32]:
+    """Return the matrix that stands for a number of rounds, shape (N, N), float32.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not doubly stochastic or the number is negative.
+    """
+    if rounds < 0:
+        raise ValueError(f"gossip_rounds: expected at least 0, got {rounds}.")
+    return np.linalg.matrix_power(check_weights(weights), rounds).astype(np.float32)
+
+
+def mix(operator: ArrayLike, held: Stacked) -> Stacked:
+    """Apply a matrix from `gossip_operator` to what the agents hold: arrays with the agent as first axis."""
+    import jax
+    import jax.numpy as jnp
+
+    matrix = jnp.asarray(operator)
+    mixed: Stacked = jax.tree.map(lambda array: jnp.einsum("ij,j...->i...", matrix, array), held)
+    return mixed

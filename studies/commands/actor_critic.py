@@ -1,0 +1,83 @@
+"""Command `study actor-critic`: the decentralised actor-critic, printed and repaired, on its grid world."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from studies.command_line.bad_input import options, writing
+from studies.command_line.option_types import integer
+from studies.command_line.output import print_json, print_text
+from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.commands import options as opt
+
+MAX_SEEDS, MAX_STEPS = 1000, 100_000_000
+"""More are a slip of the finger."""
+
+
+def actor_critic(
+    variants: Annotated[
+        str,
+        typer.Option(
+            "--variants", metavar="A;B", help="repairs, published or names of variants, separated by semicolons."
+        ),
+    ] = "repairs",
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds", parser=integer("--seeds", low=1, high=MAX_SEEDS), metavar="N", help="Seeds 0 to N - 1."
+        ),
+    ] = 16,
+    steps: Annotated[
+        int,
+        typer.Option(
+            "--steps", parser=integer("--steps", low=1, high=MAX_STEPS), metavar="N", help="Steps of each run."
+        ),
+    ] = 40_000,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, a row per variant and seed.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Table to write.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", metavar="FILE", help="Curves to draw: .png, .pdf or .svg.")
+    ] = None,
+    as_json: opt.AS_JSON = False,
+) -> None:
+    """Train decentralised actor-critics on a grid, as printed and as repaired."""
+    check_suffix(figure, (".png", ".pdf", ".svg"))
+    check_distinct([], [csv, markdown, figure])
+    for path in (csv, markdown, figure):
+        check_writable(path)
+    from studies.actor_critic.actor_critic_figure import actor_critic_figure
+    from studies.actor_critic.actor_critic_study import actor_critic_study
+    from studies.actor_critic.actor_critic_text import actor_critic_markdown, actor_critic_text
+    from studies.actor_critic.variant import variants_named
+    from studies.command_line.run_progress import RunProgress
+
+    with options({"variants": "--variants", "steps": "--steps"}, "actor-critic"), RunProgress() as progress:
+        study = actor_critic_study(variants_named(variants), seeds=seeds, steps=steps, on_variant=progress.update)
+    if csv is not None:
+        with writing(csv):
+            study.frame.to_csv(csv, index=False)
+    if markdown is not None:
+        with writing(markdown):
+            markdown.write_text(actor_critic_markdown(study), encoding="utf-8")
+    if figure is not None:
+        drawn = actor_critic_figure(study).get_figure(root=True)
+        assert drawn is not None  # the axes were just made with one
+        with writing(figure):
+            drawn.savefig(figure, dpi=150)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        print_json(
+            {
+                "steps": study.steps,
+                "seeds": seeds,
+                "summaries": [asdict(summary) for summary in study.summaries()],
+                "runs": json.loads(study.frame.to_json(orient="records", double_precision=15)),
+            }
+        )
+    else:
+        print_text(actor_critic_text(study))
