@@ -10,6 +10,7 @@ from studies.command_line.aligned import aligned
 from studies.command_line.study_progress import duration_text
 from studies.command_line.text_table import text_table
 from studies.experiment.estimate import plan_seconds
+from studies.experiment.study_problem import JOBS
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -22,6 +23,7 @@ def plan_dict(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> dict[
     """Return the plan as JSON values."""
     return {
         "study": plan.spec.name,
+        "problem": plan.spec.problem,
         "objective": str(plan.spec.objective),
         "seed": plan.spec.seed,
         "repetitions": plan.spec.repetitions,
@@ -30,10 +32,12 @@ def plan_dict(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> dict[
                 "name": item.instance.name,
                 "sha256": item.instance.sha256,
                 "family": item.family,
-                "tasks": item.instance.num_tasks,
+                "tasks": item.num_tasks,
+                "jobs": item.instance.num_jobs,
                 "gpus": item.instance.num_gpus,
-                "edges": item.instance.num_edges,
+                "edges": item.num_edges,
                 "ccr": item.ccr,
+                "load": item.load,
                 "heterogeneity": item.heterogeneity,
             }
             for item in plan.instances
@@ -49,14 +53,15 @@ def plan_dict(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> dict[
 def plan_text(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> str:
     """Return the plan for the terminal."""
     document = plan_dict(plan, workers=workers, done=done)
-    sizes = [(item["tasks"], item["gpus"]) for item in document["instances"]]
-    tasks, gpus = sorted({tasks for tasks, _ in sizes}), sorted({gpus for _, gpus in sizes})
+    unit = "jobs" if plan.spec.problem == JOBS else "tasks"
+    sizes = [(item[unit], item["gpus"]) for item in document["instances"]]
+    numbers, gpus = sorted({number for number, _ in sizes}), sorted({gpus for _, gpus in sizes})
     families = list(dict.fromkeys(item["family"] for item in document["instances"]))
     heading = aligned(
         {
             "study": plan.spec.name,
             "minimised": document["objective"],
-            "instances": f"{len(sizes)} ({', '.join(families)}; {_range(tasks)} tasks, {_range(gpus)} GPUs)",
+            "instances": f"{len(sizes)} ({', '.join(families)}; {_range(numbers)} {unit}, {_range(gpus)} GPUs)",
             "repetitions": str(plan.spec.repetitions),
             "runs": f"{document['runs']}, of which {document['runs_done']} are done",
             "estimate": f"{duration_text(document['estimated_seconds'])} on {workers} workers (rough)",

@@ -7,21 +7,26 @@ import typer
 
 from studies.command_line.bad_input import BadInputError, options, reading, writing
 from studies.command_line.option_types import integer, number
-from studies.command_line.output import print_json, print_text
+from studies.command_line.output import note, print_json, print_text
 from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
+from studies.commands.open_study import open_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from studies.online.policy_entry import PolicyEntry
-    from studies.online_against_offline import OnlineInstance
+    import pandas as pd
+
+    from studies.experiment.study_spec import InstanceFiles, JobsGrid, StudyMethod
 
 MAX_SEEDS = 1000
 """More are a slip of the finger."""
 
-ENTRIES = ("policies", "noise", "predictors", "placements", "holds")
+ENTRIES = ("policies", "noise", "predictors", "placements", "holds", "gang-rules")
 """What may be compared, as `--compare` names it."""
+
+WITH_PREDICTOR = ("policies", "gang-rules")
+"""Those of them that ask for one predictor."""
 
 
 def online(
@@ -29,7 +34,8 @@ def online(
         list[Path] | None, typer.Argument(metavar="[FILE]...", help="Jobs instances; without any a family is drawn.")
     ] = None,
     compare: Annotated[
-        str, typer.Option("--compare", metavar="WHAT", help="policies, noise, predictors, placements or holds.")
+        str,
+        typer.Option("--compare", metavar="WHAT", help="policies, noise, predictors, placements, holds or gang-rules."),
     ] = "policies",
     family: Annotated[
         str, typer.Option("--family", metavar="NAME", help="Family of jobs, as `optgap generate --list` names it.")
@@ -45,12 +51,19 @@ def online(
             "--seeds", parser=integer("--seeds", low=1, high=MAX_SEEDS), metavar="N", help="Seeds 0 to N - 1."
         ),
     ] = 5,
+    stored: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Folder of a finished study of jobs to tabulate; nothing is run."),
+    ] = None,
     predictor: Annotated[
-        str, typer.Option("--predictor", metavar="NAME", help="Of the policies that predict, with --compare policies.")
+        str, typer.Option("--predictor", metavar="NAME", help="Of policies that predict, with policies or gang-rules.")
     ] = "oracle",
     objective: opt.OBJECTIVE = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Prove the optimum of every instance first, by CP-SAT: for small ones.")
+        bool,
+        typer.Option(
+            "--exact", help="Prove every optimum first, by CP-SAT (60 s each, or --time-limit): for small instances."
+        ),
     ] = False,
     time_limit: opt.TIME_LIMIT = None,
     threads: opt.THREADS = None,
@@ -60,32 +73,27 @@ def online(
     figure: Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Gaps to draw, .png or .svg.")] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
-    """Hold online policies for jobs against the offline optimum or a bound."""
+    """Hold online policies for jobs against the offline optimum or a bound.
+
+    A quick comparison whose runs are not kept; `optgap study run online` is a study that is.
+    """
     check_distinct(list(files or []), [csv, markdown, figure])
     for path in (csv, markdown, figure):
         check_writable(path)
     numbers = _loads(loads)
-    with options({"predictor": "--predictor"}, "online"):
-        entries = _entries(compare, predictor)
-    with options({"family": "--family", "jobs": "--jobs"}, "online"):
-        instances = _instances(files or [], family, numbers, seeds, jobs)
-    from studies.command_line.run_progress import RunProgress
-    from studies.command_line.solve_jobs_file import jobs_objective
-    from studies.online.online_summary import online_summary, summary_markdown, summary_text
-    from studies.online_against_offline import online_against_offline
-
-    wanted = jobs_objective(objective)
-    with options({"predictor": "--predictor"}, "online"), RunProgress() as progress:
-        frame = online_against_offline(
-            instances,
-            entries,
-            objective=wanted,
-            exact="cp-sat" if exact else None,
-            time_limit=time_limit,
-            threads=threads or 1,
-            seed=seed,
-            on_run=progress.update,
+    if stored is not None and files:
+        raise BadInputError(f"--from: expected no files beside a stored study, got {files[0]}.")
+    if stored is not None:
+        frame = _stored_frame(stored)
+    else:
+        methods = _methods(compare, predictor)
+        frame = _run(
+            _instances(files or [], family, numbers, seeds, jobs), methods, objective, exact, time_limit, threads, seed
         )
+    from studies.online.online_summary import online_summary, summary_markdown, summary_text
+
+    for (label, error), group in frame[frame["status"] == "failed"].groupby(["label", "error"], sort=False):
+        note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
     summary = online_summary(frame)
     if csv is not None:
         with writing(csv):
@@ -108,37 +116,86 @@ def online(
         print_text(summary_text(summary))
 
 
+def _run(
+    instances: "list[JobsGrid | InstanceFiles]",
+    methods: "list[StudyMethod]",
+    objective: str | None,
+    exact: bool,
+    time_limit: float | None,
+    threads: int | None,
+    seed: int,
+) -> "pd.DataFrame":
+    """Run the policies."""
+    from studies.command_line.solve_jobs_file import jobs_objective
+    from studies.command_line.study_progress import StudyProgress
+    from studies.online_against_offline import EXACT_SECONDS, online_against_offline
+
+    wanted = jobs_objective(objective)
+    with options({}, "online"), StudyProgress() as progress:
+        return online_against_offline(
+            instances,
+            methods,
+            objective=wanted,
+            exact="cp-sat" if exact else None,
+            time_limit=time_limit or EXACT_SECONDS,
+            threads=threads or 1,
+            seed=seed,
+            on_state=progress.update,
+        )
+
+
+def _stored_frame(folder: Path) -> "pd.DataFrame":
+    """Return the runs of a stored study of jobs."""
+    from studies.experiment.study_frame import to_frame
+
+    with open_study(folder) as store:
+        frame = to_frame(store)
+    if frame.empty or "jct_mean" not in frame:
+        raise BadInputError(f"{folder}: expected a study of jobs with finished runs, got none.")
+    return frame
+
+
 def _loads(text: str) -> list[float]:
     """Read loads, separated by commas."""
     return [number("--loads", low_is_allowed=False, high=1e3)(part.strip()) for part in text.split(",")]
 
 
-def _entries(compare: str, predictor: str) -> "list[PolicyEntry]":
+def _methods(compare: str, predictor: str) -> "list[StudyMethod]":
     """Return what is compared."""
-    from studies.online import policy_entry
+    from heuristics.jobs.predictors.predictor_named import predictor_class
+    from studies.online import policy_entries
 
     if compare not in ENTRIES:
         raise BadInputError(f"--compare: expected {' or '.join(ENTRIES)}, got {compare!r}.")
-    if compare == "policies":
-        return policy_entry.policy_entries(predictor)
-    makers: dict[str, Callable[[], list[PolicyEntry]]] = {
-        "noise": policy_entry.noise_entries,
-        "predictors": policy_entry.predictor_entries,
-        "placements": policy_entry.placement_entries,
-        "holds": policy_entry.hold_entries,
+    if compare in WITH_PREDICTOR:
+        with options({"predictor": "--predictor"}, "online"):
+            predictor_class(predictor)
+    makers: dict[str, Callable[[], list[StudyMethod]]] = {
+        "policies": lambda: policy_entries.policy_entries(predictor),
+        "noise": policy_entries.noise_entries,
+        "predictors": policy_entries.predictor_entries,
+        "placements": policy_entries.placement_entries,
+        "holds": policy_entries.hold_entries,
+        "gang-rules": lambda: policy_entries.gang_rule_entries(predictor),
     }
     return makers[compare]()
 
 
-def _instances(files: list[Path], family: str, loads: list[float], seeds: int, jobs: int) -> "list[OnlineInstance]":
-    """Read the files, or draw the family."""
+def _instances(
+    files: list[Path], family: str, loads: list[float], seeds: int, jobs: int
+) -> "list[JobsGrid | InstanceFiles]":
+    """Read the files once, so that a broken one is told by its name, or describe what is to be drawn."""
+    import glob
+
+    from instances.generators.jobs.families import JOBS_FAMILIES
     from instances.jobs.jobs_json import read_jobs_instance
-    from studies.online_against_offline import OnlineInstance, generated_instances
+    from studies.experiment.study_spec import InstanceFiles, JobsGrid
 
     if not files:
-        return generated_instances(family, loads=loads, seeds=range(seeds), jobs=jobs)
-    read = []
+        if family not in JOBS_FAMILIES:
+            raise BadInputError(f"--family: expected one of {', '.join(JOBS_FAMILIES)}, got {family!r}.")
+        return [JobsGrid(families=(family,), jobs=(jobs,), loads=tuple(loads), count=seeds)]
     for file in files:
         with reading(file):
-            read.append(OnlineInstance(instance=read_jobs_instance(file), scenario=file.name))
-    return read
+            read_jobs_instance(file)
+    return [InstanceFiles(patterns=tuple(glob.escape(str(file.resolve())) for file in files))]

@@ -43,7 +43,9 @@ def budgets_of_study(frame: "pd.DataFrame", wanted: str | None, folder: Path) ->
     """Return the budgets of a study's searches, or the one that is wanted."""
     if frame.empty:
         raise BadInputError(f"{folder}: expected finished runs of methods, got none yet.")
-    known = [name for name in dict.fromkeys(frame["budget"]) if name != "-"] or ["-"]
+    from studies.statistics.study_gaps import ANY_BUDGET, budgets_of
+
+    known = budgets_of(frame) or [ANY_BUDGET]
     if wanted is None:
         return known
     if wanted not in known:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from instances.dag_schedule import DagSchedule
 from solvers.contradiction import raise_contradiction
+from studies.experiment.stored_schedule import stored_schedule
 
 if TYPE_CHECKING:
     from sqlite3 import Row
@@ -82,16 +81,8 @@ def _refuse_contradiction(store: StudyStore, row: Row) -> None:
     raise_contradiction(
         instance,
         f"{prover} claims {claim} for {instance.name!r}, {holder['method']} has a verified schedule of {objective}.",
-        schedule=_schedule(holder["schedule"]),
-        other_schedule=_schedule(claimant["schedule"]),
+        schedule=stored_schedule(instance, holder["schedule"]),
+        other_schedule=stored_schedule(instance, claimant["schedule"]),
         claims={prover: claim, holder["method"]: f"a schedule of {objective}"},
         evidence={"study": str(store.folder.name), "seed": holder["seed"]},
     )
-
-
-def _schedule(text: str | None) -> DagSchedule | None:
-    """Read a stored schedule."""
-    if text is None:
-        return None
-    content = json.loads(text)
-    return DagSchedule(gpu=content["gpu"], start=content["start"])

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heuristics.callback import Callback
+from instances.jobs.jobs_instance import JobsInstance
 from solvers.contradiction import ContradictionError
+from solvers.jobs.lower_bound_jobs import lower_bound_jobs
 from solvers.lower_bound import lower_bound
+from solvers.methods import KINDS_WITH_RUN
 from solvers.solve import solve
 from solvers.status import Termination
+from studies.experiment.checked_method import method_of
 from studies.experiment.run_answer import RunAnswer
-from studies.experiment.study_plan import method_of
+from studies.experiment.stored_schedule import schedule_text
+from studies.experiment.study_plan import KINDS_WITHOUT_BUDGET
+from studies.experiment.study_problem import DAG, JOBS
+from studies.online.solve_with_guarantee import solve_with_guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,8 +27,11 @@ if TYPE_CHECKING:
     from heuristics.progress import Progress
     from instances.dag_instance import DagInstance
     from solvers.bound import Bound
+    from solvers.bound_table import BoundTable
+    from solvers.jobs.jobs_result import JobsResult
     from solvers.result import Result
     from studies.experiment.budget import Budget
+    from studies.online.measured_guarantee import MeasuredGuarantee
 
 ERROR_LENGTH = 1000
 """Letters that are kept of a message."""
@@ -39,6 +49,8 @@ class RunOrder:
         As in `PlannedRun`.
     bound
         Best proven bound of the instance so far, against which the schedule is held; None where there is none.
+    weights_sha256
+        Content hash that the weights of the method must have, None where it has none.
     """
 
     instance_path: str
@@ -51,9 +63,10 @@ class RunOrder:
     seed: int
     threads: int
     bound: Bound | None = None
+    weights_sha256: str | None = None
 
 
-def execute_run(order: RunOrder, instance: DagInstance) -> RunAnswer:
+def execute_run(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
     """Make a run; whatever goes wrong becomes an answer with an error."""
     try:
         return _bounded(order, instance) if order.kind == "bound" else _solved(order, instance)
@@ -74,10 +87,14 @@ class _Last(Callback):
         self.evaluations = progress.evaluations
 
 
-def _bounded(order: RunOrder, instance: DagInstance) -> RunAnswer:
+def _bounded(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
     """Compute a lower bound."""
     names = None if order.method == "default" else [order.method]
-    table = lower_bound(instance, objective=order.objective, methods=names)
+    table: BoundTable
+    if isinstance(instance, JobsInstance):
+        table = lower_bound_jobs(instance, objective=order.objective, methods=names)
+    else:
+        table = lower_bound(instance, objective=order.objective, methods=names)
     best = table.best
     return RunAnswer(
         bound=None if best is None else best.value,
@@ -88,10 +105,12 @@ def _bounded(order: RunOrder, instance: DagInstance) -> RunAnswer:
     )
 
 
-def _solved(order: RunOrder, instance: DagInstance) -> RunAnswer:
+def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
     """Call a method through the front door."""
+    _check_weights(order)
     last = _Last()
-    takes_run = order.kind in ("exact", "improvement")
+    takes_run = order.kind in KINDS_WITH_RUN
+    is_one_schedule = order.kind in KINDS_WITHOUT_BUDGET
     # A search needs no bound to run; an exact method that was given none computes those that it begins with.
     bounds: Sequence[Bound] | None = [] if order.bound is None else [order.bound]
     if takes_run and order.bound is None:
@@ -99,37 +118,55 @@ def _solved(order: RunOrder, instance: DagInstance) -> RunAnswer:
     parameters: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in order.parameters.items()
     }
-    result = solve(
-        instance,
-        method_of(order.method),
-        objective=order.objective,
-        time_limit=order.budget.seconds if takes_run else None,
-        stop=order.budget.stop() if order.kind == "search" else None,
-        threads=order.threads if takes_run else None,
-        seed=order.seed,
-        callback=last,
-        bounds=bounds,
-        **parameters,
-    )
+    options: dict[str, Any] = {
+        "objective": order.objective,
+        "time_limit": order.budget.seconds if takes_run else None,
+        "threads": order.threads if takes_run else None,
+        "seed": order.seed,
+        "callback": last,
+        "bounds": bounds,
+    }
+    result: Result | JobsResult
+    guarantee = None
+    if isinstance(instance, JobsInstance):
+        result, guarantee = solve_with_guarantee(
+            instance, method_of(order.method, JOBS), parameters=parameters, **options
+        )
+    else:
+        stop = order.budget.stop() if order.kind == "search" else None
+        result = solve(instance, method_of(order.method, DAG), stop=stop, **options, **parameters)
     if result.termination is Termination.INTERRUPTED:
         return RunAnswer(is_interrupted=True)
     proved = order.kind == "exact" and result.bound is not None
-    is_one_schedule = order.kind == "construction"
     return RunAnswer(
         objective=result.objective,
         bound=result.lower_bound if proved else None,
         bound_method=result.bound.method if proved and result.bound is not None else None,
         bound_proof=result.bound.proof if proved and result.bound is not None else None,
-        is_infeasible=result.is_infeasible,
+        is_infeasible=getattr(result, "is_infeasible", False),
         termination=str(result.termination),
         seconds=result.runtime_seconds,
         evaluations=1 if is_one_schedule else None if takes_run else last.evaluations,
         trace=_trace(result, is_one_schedule),
-        schedule=_schedule(result),
+        schedule=schedule_text(result.schedule),
+        figures=_figures(result, guarantee),
     )
 
 
-def _trace(result: Result, is_one_schedule: bool) -> str:
+def _check_weights(order: RunOrder) -> None:
+    """Refuse weights that were changed since the plan was made: the run would be stored under the hash of others."""
+    if order.weights_sha256 is None:
+        return
+    from heuristics.dag.worl_rtgs.network import weights_sha256
+    from heuristics.dag.worl_rtgs.shipped_weights import weights_from
+
+    found = weights_sha256(weights_from(order.parameters.get("weights")))
+    if found != order.weights_sha256:
+        expected = f"expected the planned content {order.weights_sha256[:16]}..."
+        raise ValueError(f"parameters.weights: {expected}, got {found[:16]}...")
+
+
+def _trace(result: Result | JobsResult, is_one_schedule: bool) -> str:
     """Return the trace as JSON."""
     points = [
         [
@@ -143,12 +180,12 @@ def _trace(result: Result, is_one_schedule: bool) -> str:
     return json.dumps(points, separators=(",", ":"))
 
 
-def _schedule(result: Result) -> str | None:
-    """Return the schedule as JSON, None without one."""
-    if result.schedule is None:
+def _figures(result: Result | JobsResult, guarantee: MeasuredGuarantee | None) -> str | None:
+    """Return JCT and other figures of a schedule of jobs, and what is proved about its run, as JSON."""
+    if not isinstance(result.instance, JobsInstance) or result.statistics is None:
         return None
-    content = {"gpu": result.schedule.gpu.tolist(), "start": result.schedule.start.tolist()}
-    return json.dumps(content, separators=(",", ":"))
+    figures = result.statistics.to_dict() | ({} if guarantee is None else guarantee.to_dict())
+    return json.dumps(figures, separators=(",", ":"))
 
 
 def _message(error: BaseException) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import json
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instances.cluster import parse_cluster
@@ -13,21 +12,28 @@ from instances.cluster_presets import CLUSTER_PRESETS
 from instances.dag_from_graph import CostModel
 from instances.dag_json import read_dag_instance
 from instances.generators.generate import generate
+from instances.generators.jobs.families import JOBS_FAMILIES
+from instances.generators.jobs.generate_jobs import generate_jobs
+from instances.generators.jobs.releases_at_load import load_factor
+from instances.jobs.jobs_instance import JobsInstance
+from instances.jobs.jobs_json import read_jobs_instance
 from studies.experiment.study_instance import StudyInstance
-from studies.experiment.study_spec import HETEROGENEITY, InstanceFiles, InstanceGrid, StudySpec
+from studies.experiment.study_problem import JOBS
+from studies.experiment.study_spec import HETEROGENEITY, InstanceFiles, InstanceGrid, JobsGrid, StudySpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from instances.dag_instance import DagInstance
 
-FILE_FAMILY, NOT_SAID = "file", "-"
-"""Family of instances from files, and what is not known of them."""
+    Stored = Callable[[str], DagInstance | JobsInstance | None]
+
+FILE_FAMILY = "file"
+"""Family of instances from files."""
 
 
-def expand_instances(
-    spec: StudySpec, *, stored: Callable[[str], DagInstance | None] = lambda origin: None
-) -> list[StudyInstance]:
+def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -> list[StudyInstance]:
     """Make all instances of a study.
 
     Parameters
@@ -45,17 +51,17 @@ def expand_instances(
 
     Raises
     ------
-    OSError
-        If a file cannot be read.
     ValueError
-        If an instance cannot be made, a pattern matches nothing, or two instances are the same.
+        If an instance cannot be made, a file cannot be read, a pattern matches nothing, or two instances are the same.
     """
     found: list[StudyInstance] = []
     place_of: dict[str, str] = {}
     for index, source in enumerate(spec.instances):
         place = f"instances[{index}]"
         if isinstance(source, InstanceFiles):
-            several = _from_files(source, spec.folder, place)
+            several = _from_files(source, spec, place)
+        elif isinstance(source, JobsGrid):
+            several = _from_jobs_grid(source, place, stored)
         else:
             several = _from_grid(source, place, stored)
         for item in several:
@@ -69,28 +75,32 @@ def expand_instances(
     return found
 
 
-def _from_files(source: InstanceFiles, folder: Path, place: str) -> Iterator[StudyInstance]:
+def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[StudyInstance]:
     """Read files."""
+    read: Callable[[Path], DagInstance | JobsInstance] = (
+        read_jobs_instance if spec.problem == JOBS else read_dag_instance
+    )
     for pattern in source.patterns:
-        paths = sorted(glob.glob(str(folder / pattern), recursive=True))
+        paths = sorted(spec.folder / path for path in glob.glob(pattern, root_dir=spec.folder, recursive=True))
         if not paths:
-            raise ValueError(f"{place}.files: expected files that match {pattern!r} in {folder}, got none.")
+            raise ValueError(f"{place}.files: expected files that match {pattern!r} in {spec.folder}, got none.")
         for path in paths:
             try:
-                instance = read_dag_instance(path)
-            except ValueError as error:
-                raise ValueError(f"{place}.files: {Path(path).name}: {error}") from error
+                instance = read(path)
+            except OSError as error:
+                said = (error.strerror or str(error)).lower()
+                raise ValueError(f"{place}.files, {path.name}: expected a file to read, got: {said}.") from error
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{place}.files, {path.name}, {error}") from error
             yield StudyInstance(
                 instance=instance,
                 origin=json.dumps({"file": instance.sha256}),
                 family=FILE_FAMILY,
-                cluster=NOT_SAID,
-                ccr=None,
-                heterogeneity=NOT_SAID,
+                load=load_factor(instance) if isinstance(instance, JobsInstance) else None,
             )
 
 
-def _from_grid(grid: InstanceGrid, place: str, stored: Callable[[str], DagInstance | None]) -> Iterator[StudyInstance]:
+def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
     """Generate every combination; replicates vary fastest."""
     combinations = product(
         grid.families, grid.tasks, grid.clusters, grid.ccr, grid.heterogeneity, range(grid.seed, grid.seed + grid.count)
@@ -112,7 +122,7 @@ def _from_grid(grid: InstanceGrid, place: str, stored: Callable[[str], DagInstan
         instance = stored(origin)
         if instance is None:
             try:
-                name = _name(family, tasks, _cluster_name(cluster, grid), ccr, heterogeneity, seed)
+                name = _name(family, tasks, _cluster_name(cluster, grid.clusters), ccr, heterogeneity, seed)
                 instance = generate(
                     family,
                     tasks=tasks,
@@ -123,10 +133,58 @@ def _from_grid(grid: InstanceGrid, place: str, stored: Callable[[str], DagInstan
                     **grid.parameters,
                 )
             except (ValueError, TypeError) as error:
-                raise ValueError(f"{place}: {error}") from error
+                raise _refusal(place, error) from error
         yield StudyInstance(
             instance=instance, origin=origin, family=family, cluster=cluster, ccr=ccr, heterogeneity=heterogeneity
         )
+
+
+def _from_jobs_grid(grid: JobsGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
+    """Generate every combination of jobs; replicates vary fastest."""
+    combinations = product(
+        grid.families, grid.jobs, grid.clusters, grid.loads, range(grid.seed, grid.seed + grid.count)
+    )
+    for family, jobs, wanted, load, seed in combinations:
+        cluster = JOBS_FAMILIES[family].cluster if wanted is None else wanted
+        origin = json.dumps(
+            {
+                "family": family,
+                "jobs": jobs,
+                "cluster": cluster,
+                "load": load,
+                "seed": seed,
+                "tick_seconds": grid.tick_seconds,
+                "parameters": dict(grid.parameters),
+            },
+            sort_keys=True,
+        )
+        instance = stored(origin)
+        if instance is None:
+            try:
+                name = None if wanted is None else _jobs_name(family, jobs, wanted, grid.clusters, load, seed)
+                instance = generate_jobs(
+                    family,
+                    jobs=jobs,
+                    seed=seed,
+                    load=load,
+                    cluster=parse_cluster(cluster),
+                    tick_seconds=grid.tick_seconds,
+                    name=name,
+                    **grid.parameters,
+                )
+            except (ValueError, TypeError) as error:
+                raise _refusal(place, error) from error
+        yield StudyInstance(
+            instance=instance, origin=origin, family=family, cluster=cluster, load=load if load > 0 else None
+        )
+
+
+def _refusal(place: str, error: Exception) -> ValueError:
+    """Return an error that says which table describes an instance that cannot be made."""
+    message = str(error)
+    if ": expected " in message:
+        return ValueError(f"{place}, {message}")
+    return ValueError(f"{place}: expected an instance that can be made, got an error: {message.rstrip('.')}.")
 
 
 def _name(family: str, tasks: int, cluster: str, ccr: float | None, heterogeneity: str, seed: int) -> str:
@@ -135,9 +193,14 @@ def _name(family: str, tasks: int, cluster: str, ccr: float | None, heterogeneit
     return f"{family}-{tasks}-{cluster}{ratio}-{heterogeneity}-s{seed}"
 
 
-def _cluster_name(cluster: str, grid: InstanceGrid) -> str:
+def _jobs_name(family: str, jobs: int, cluster: str, clusters: tuple[str | None, ...], load: float, seed: int) -> str:
+    """Return a name that tells all coordinates; on the cluster of the family that of the generator does."""
+    return f"{family}-n{jobs}-{_cluster_name(cluster, clusters)}-load{load:g}-s{seed}"
+
+
+def _cluster_name(cluster: str, clusters: tuple[str | None, ...]) -> str:
     """Return a short name: that of a preset, else the number of GPUs."""
     if cluster in CLUSTER_PRESETS:
         return cluster
-    number = f"{grid.clusters.index(cluster)}-" if len(grid.clusters) > 1 else ""
+    number = f"{clusters.index(cluster)}-" if len(clusters) > 1 else ""
     return f"cluster{number}{len(parse_cluster(cluster).kinds)}"

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.dag_from_graph import CostModel
-from instances.generators.families import FAMILIES
-from instances.objective import Objective
-from solvers.lower_bound import BOUND_METHODS
-from solvers.methods import METHODS
 from studies.experiment.budget import Budget
-from studies.experiment.study_spec import (
-    HETEROGENEITY,
-    ExactReference,
-    InstanceFiles,
-    InstanceGrid,
-    StudyMethod,
-    StudySpec,
-)
+from studies.experiment.read_instance_tables import read_instance_table
+from studies.experiment.study_problem import DAG, PROBLEMS, StudyProblem, other_problem
+from studies.experiment.study_spec import ExactReference, StudyMethod, StudySpec
 from studies.experiment.toml_fields import TomlTable, checked_text
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from instances.jobs.jobs_objective import JobsObjective
+    from instances.objective import Objective
 
 DEFAULT_BOUNDS = "default"
 """Name for all bounds that are worth their time at the size of an instance."""
@@ -67,18 +59,20 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"file: expected TOML, got an error: {error}.") from error
     study, reference, limits = (document.table(key) for key in ("study", "reference", "limits"))
-    methods = tuple(_method(table) for table in document.tables("methods"))
+    problem = PROBLEMS[study.text("problem", DAG, choices=list(PROBLEMS))]
+    methods = tuple(_method(table, problem) for table in document.tables("methods"))
     budgets = tuple(_budget(table) for table in document.tables("budgets"))
-    bounds, exact = _reference(reference)
+    bounds, exact = _reference(reference, problem)
     spec = StudySpec(
         name=study.text("name"),
         folder=folder,
         text=text,
+        problem=problem.name,
         seed=study.integer("seed", 0),
         repetitions=study.integer("repetitions", 1, low=1),
-        objective=Objective(study.text("objective", "makespan", choices=[str(known) for known in Objective])),
+        objective=_objective(study, problem),
         threads=study.integer("threads", 1, low=1),
-        instances=tuple(_instances(table) for table in document.tables("instances", at_least=1)),
+        instances=tuple(read_instance_table(table, problem) for table in document.tables("instances", at_least=1)),
         methods=methods,
         budgets=budgets,
         bounds=bounds,
@@ -94,44 +88,29 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
     return spec
 
 
-def _instances(table: TomlTable) -> InstanceGrid | InstanceFiles:
-    """Read one of `[[instances]]`."""
-    if table.has("files"):
-        files = InstanceFiles(patterns=table.texts("files"))
-        table.close()
-        return files
-    cost_fields = [entry.name for entry in dataclasses.fields(CostModel) if entry.name not in ("ccr", "consistency")]
-    cost = table.parameters("cost")
-    for name in cost:
-        checked_text(name, table.at("cost"), cost_fields)
-    grid = InstanceGrid(
-        families=table.texts("family", choices=list(FAMILIES)),
-        tasks=table.integers("tasks", low=1),
-        clusters=table.texts("cluster"),
-        ccr=table.numbers("ccr") if table.has("ccr") else (None,),
-        heterogeneity=table.texts("heterogeneity", ("inconsistent",), choices=list(HETEROGENEITY)),
-        count=table.integer("count", 1, low=1),
-        seed=table.integer("seed", 0),
-        cost=cost,
-        parameters=table.parameters("parameters"),
-    )
-    table.close()
-    return grid
+def _objective(study: TomlTable, problem: StudyProblem) -> Objective | JobsObjective:
+    """Read what is minimised."""
+    known = [str(objective) for objective in problem.objectives]
+    return problem.objectives(study.text("objective", known[0], choices=known))
 
 
-def _method(table: TomlTable) -> StudyMethod:
+def _method(table: TomlTable, problem: StudyProblem) -> StudyMethod:
     """Read one of `[[methods]]`."""
-    name = _method_name(table, list(METHODS))
+    name = _method_name(table, list(problem.methods), problem)
     method = StudyMethod(label=table.text("label", name), method=name, parameters=table.parameters("parameters"))
     table.close()
     return method
 
 
-def _method_name(table: TomlTable, known: list[str]) -> str:
+def _method_name(table: TomlTable, known: list[str], problem: StudyProblem) -> str:
     """Take a registered name, or a function of one's own."""
     name: str = table.text("method")
     if ":" in name:
         return name
+    other = other_problem(problem)
+    if name not in known and name in other.methods and name not in problem.methods:
+        expected = f'a method of the problem "{problem.name}" ({", ".join(known)})'
+        raise ValueError(f'{table.at("method")}: expected {expected}, got {name!r} of the problem "{other.name}".')
     return checked_text(name, table.at("method"), known)
 
 
@@ -144,15 +123,14 @@ def _budget(table: TomlTable) -> Budget:
     return budget
 
 
-def _reference(table: TomlTable) -> tuple[tuple[str, ...], tuple[ExactReference, ...]]:
+def _reference(table: TomlTable, problem: StudyProblem) -> tuple[tuple[str, ...], tuple[ExactReference, ...]]:
     """Read `[reference]`: bounds, and one of `[[reference.exact]]` per exact method."""
-    bounds = table.texts("bounds", (DEFAULT_BOUNDS,), choices=[DEFAULT_BOUNDS, *BOUND_METHODS], at_least=0)
+    bounds = table.texts("bounds", (DEFAULT_BOUNDS,), choices=[DEFAULT_BOUNDS, *problem.bounds], at_least=0)
     exact = []
-    names = [name for name, method in METHODS.items() if method.kind == "exact"]
     for entry in table.tables("exact"):
         exact.append(
             ExactReference(
-                method=checked_text(entry.text("method"), entry.at("method"), names),
+                method=checked_text(entry.text("method"), entry.at("method"), problem.exact_methods()),
                 time_limit=entry.positive("time_limit"),
                 threads=entry.integer("threads", 1, low=1),
                 parameters=entry.parameters("parameters"),

@@ -26,7 +26,10 @@ class RunAnswer:
     trace
         JSON list of [seconds, evaluations, objective, bound] at every improvement.
     schedule
-        JSON object with ``gpu`` and ``start`` per task.
+        JSON object of its arrays, see `schedule_text`.
+    figures
+        JSON object with the fields of `JobsStatistics` and, where something is proved about the run, of
+        `MeasuredGuarantee`; of jobs only.
     error
         Why the run failed.
     is_interrupted
@@ -45,6 +48,7 @@ class RunAnswer:
     evaluations: int | None = None
     trace: str | None = None
     schedule: str | None = None
+    figures: str | None = None
     error: str | None = None
     is_interrupted: bool = False
     is_contradiction: bool = False

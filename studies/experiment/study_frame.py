@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 from studies.experiment.denominators import denominators
+from studies.experiment.study_problem import JOBS
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from studies.experiment.study_store import StudyStore
 
@@ -18,9 +22,12 @@ COLUMNS = (
     "sha256",
     "family",
     "tasks",
+    "jobs",
     "gpus",
     "ccr",
+    "load",
     "heterogeneity",
+    "tick_seconds",
     "label",
     "method",
     "kind",
@@ -36,15 +43,21 @@ COLUMNS = (
     "status",
     "error",
 )
-"""Columns of `to_frame`."""
+"""Columns of `to_frame`; studies of jobs have those of `figure_columns` too."""
+
+NUMBERS = ("tasks", "jobs", "ccr", "load", "tick_seconds", "objective", "bound", "gap", "seconds", "evaluations")
+"""Columns that hold numbers even where none is known."""
 
 TRACE_COLUMNS = ("instance", "sha256", "label", "budget", "repetition", "evaluations", "seconds", "objective")
 """Columns of `traces`."""
 
+INTERFERENCE = "interference"
+"""Field of `JobsStatistics` that is a record of its own."""
+
 _RUNS = """
-SELECT study.name AS study, instances.name AS instance, runs.sha256, family, tasks, gpus, ccr, heterogeneity, label,
-    method, kind, budget, repetition, runs.seed, runs.objective, runs.seconds, runs.evaluations, is_infeasible, state,
-    error
+SELECT study.name AS study, instances.name AS instance, runs.sha256, family, tasks, jobs, gpus, ccr, load,
+    heterogeneity, tick_seconds, label, method, kind, budget, repetition, runs.seed, runs.objective, runs.seconds,
+    runs.evaluations, is_infeasible, state, error, figures
 FROM runs JOIN instances USING (sha256) JOIN study
 WHERE is_planned = 1 AND state IN ('finished', 'failed') AND (phase = 'method' OR ?)
 ORDER BY runs.position
@@ -74,7 +87,8 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
         `COLUMNS`. ``bound`` is the best that any run of the instance proved, ``is_optimum`` whether a schedule of any
         run reaches it, ``gap`` (objective - bound) / bound, NaN where one is missing or the bound is 0. ``status`` is
         "optimal", "feasible", "infeasible", "unknown" (no schedule) or "failed", then with the ``error``. Numbers that
-        are not known are NaN; a column without such numbers holds integers. Seconds are those of the method.
+        are not known are NaN; a column without such numbers holds integers. Seconds are those of the method. Studies of
+        jobs have `figure_columns` too: JCT and other figures in ticks, and what is proved about a run.
 
     Raises
     ------
@@ -84,9 +98,14 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
     import pandas as pd
 
     best = denominators(store)
+    is_jobs = any(row["problem"] == JOBS for row in store.select("SELECT problem FROM study"))
+    more = figure_columns() if is_jobs else ()
     records = []
     for row in store.select(_RUNS, references):
         record = dict(row)
+        figures = record.pop("figures")
+        if is_jobs and figures is not None:
+            record |= _flat(json.loads(figures))
         known = best.get(record["sha256"])
         bound = None if known is None else known.bound
         objective = record["objective"]
@@ -101,10 +120,35 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
         else:
             record["status"] = "optimal" if objective == bound else "feasible"
         records.append(record)
-    frame = pd.DataFrame.from_records(records, columns=list(COLUMNS))
-    for column in ("ccr", "objective", "bound", "gap", "seconds", "evaluations"):
+    frame = pd.DataFrame.from_records(records, columns=[*COLUMNS, *more])
+    for column in (*NUMBERS, *more):
         frame[column] = pd.to_numeric(frame[column])  # a column of None alone would hold objects
     return frame
+
+
+def figure_columns() -> tuple[str, ...]:
+    """Return the fields of `JobsStatistics` and `MeasuredGuarantee`.
+
+    Those of `InterferenceStatistics` begin with ``interference_``; they are empty where jobs do not interfere.
+    """
+    from solvers.jobs.jobs_statistics import InterferenceStatistics, JobsStatistics
+    from studies.online.measured_guarantee import MeasuredGuarantee
+
+    own, lost, proved = (
+        [field.name for field in fields(record)]
+        for record in (JobsStatistics, InterferenceStatistics, MeasuredGuarantee)
+    )
+    return (
+        *(name for name in own if name != INTERFERENCE),
+        *(f"{INTERFERENCE}_{name}" for name in lost),
+        *proved,
+    )
+
+
+def _flat(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return figures with those of interference, which only jobs that share servers have, beside the others."""
+    lost = figures.pop(INTERFERENCE, None) or {}
+    return figures | {f"{INTERFERENCE}_{name}": value for name, value in lost.items()}
 
 
 def traces(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
@@ -121,18 +165,36 @@ def traces(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
         `TRACE_COLUMNS`: when the best objective became ``objective``, after how many evaluations (NaN for exact
         methods) and seconds since the run began. Points without a schedule are left out.
     """
+    import numpy as np
     import pandas as pd
 
-    columns: dict[str, list[object]] = {name: [] for name in TRACE_COLUMNS}
-    for row in store.select(_TRACES, references):
-        previous = None
-        for seconds, evaluations, objective, _ in json.loads(row["trace"]):
-            if objective is None or objective == previous:
-                continue
-            previous = objective
-            for name in ("instance", "sha256", "label", "budget", "repetition"):
-                columns[name].append(row[name])
-            columns["evaluations"].append(evaluations)
-            columns["seconds"].append(seconds)
-            columns["objective"].append(objective)
-    return pd.DataFrame(columns, columns=list(TRACE_COLUMNS))
+    rows = [row for row in store.select(_TRACES, references) if len(row["trace"]) > len("[]")]
+    number = np.repeat(np.arange(len(rows)), [row["trace"].count("[") - 1 for row in rows])
+    seconds, evaluations, objective = _columns([row["trace"] for row in rows], len(number))
+    known = ~np.isnan(objective)
+    number, seconds, evaluations, objective = (values[known] for values in (number, seconds, evaluations, objective))
+    is_better = (np.diff(number, prepend=-1) != 0) | (np.diff(objective, prepend=np.nan) != 0)
+    number, seconds, evaluations, objective = (
+        values[is_better] for values in (number, seconds, evaluations, objective)
+    )
+    names = pd.DataFrame([tuple(row)[:5] for row in rows], columns=list(TRACE_COLUMNS[:5])).iloc[number]
+    return names.reset_index(drop=True).assign(
+        evaluations=evaluations if np.isnan(evaluations).any() else evaluations.astype(np.int64),
+        seconds=seconds,
+        objective=objective.astype(np.int64),
+    )
+
+
+def _columns(texts: list[str], num_points: int) -> NDArray[np.float64]:
+    """Return seconds, evaluations and objective of all points of some traces, shape (3, points); NaN for null.
+
+    Reading numbers straight from the texts takes a quarter of the time of JSON, which is most of what a figure waits
+    for; ticks are exact up to 2 ** 53.
+    """
+    import numpy as np
+
+    numbers = ",".join(texts).replace("[", "").replace("]", "").replace("null", "nan")
+    points = np.fromstring(numbers, dtype=np.float64, sep=",") if texts else np.zeros(0)
+    if len(points) != 4 * num_points:
+        raise ValueError(f"trace: expected four numbers per point, got {len(points)} for {num_points} points.")
+    return points.reshape(-1, 4).T[:3]

@@ -6,8 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.jobs.jobs_instance import JobsInstance
+
 if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
+
+NOT_SAID = "-"
+"""Text of a coordinate that is not known, or that the problem does not have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,15 +32,33 @@ class StudyInstance:
     ccr
         Communication-to-computation ratio that was asked for, None where none was.
     heterogeneity
-        "consistent" or "inconsistent", "-" for files.
+        "consistent" or "inconsistent", "-" for files and for jobs.
+    load
+        Of a jobs instance: as asked for, of a file as it is; None where all jobs arrive at once, and for DAGs.
     """
 
-    instance: DagInstance
+    instance: DagInstance | JobsInstance
     origin: str
     family: str
-    cluster: str
-    ccr: float | None
-    heterogeneity: str
+    cluster: str = NOT_SAID
+    ccr: float | None = None
+    heterogeneity: str = NOT_SAID
+    load: float | None = None
+
+    @property
+    def num_tasks(self) -> int | None:
+        """Number of tasks, None for jobs: their stages are no tasks."""
+        return None if isinstance(self.instance, JobsInstance) else self.instance.num_tasks
+
+    @property
+    def num_edges(self) -> int | None:
+        """Number of edges, None for jobs."""
+        return None if isinstance(self.instance, JobsInstance) else self.instance.num_edges
+
+    @property
+    def num_pairs(self) -> int:
+        """Pairs of task (or job) and GPU: what run times grow with."""
+        return (self.instance.num_jobs if self.num_tasks is None else self.num_tasks) * self.instance.num_gpus
 
     @property
     def file_name(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS study (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     schema_version INTEGER NOT NULL,
     name TEXT NOT NULL,
+    problem TEXT NOT NULL,
     objective TEXT NOT NULL,
     seed INTEGER NOT NULL,
     specification TEXT NOT NULL
@@ -21,10 +22,13 @@ CREATE TABLE IF NOT EXISTS instances (
     family TEXT NOT NULL,
     cluster TEXT NOT NULL,
     ccr REAL,
+    load REAL,
     heterogeneity TEXT NOT NULL,
-    tasks INTEGER NOT NULL,
+    tasks INTEGER,
+    jobs INTEGER,
     gpus INTEGER NOT NULL,
-    edges INTEGER NOT NULL,
+    edges INTEGER,
+    tick_seconds REAL,
     position INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS environments (
@@ -66,14 +70,19 @@ CREATE TABLE IF NOT EXISTS runs (
     evaluations INTEGER,
     trace TEXT,
     schedule TEXT,
+    figures TEXT,
     error TEXT,
     ended_at TEXT,
     environment INTEGER REFERENCES environments (id)
 );
 CREATE INDEX IF NOT EXISTS runs_to_do ON runs (is_planned, state, phase, threads, position);
 CREATE INDEX IF NOT EXISTS runs_of_instance ON runs (sha256);
+CREATE INDEX IF NOT EXISTS runs_with_bound ON runs (sha256, bound DESC, position) WHERE bound IS NOT NULL;
 """
-"""One row of `runs` per run; `is_planned` is 0 for runs of an earlier version of the specification."""
+"""One row of `runs` per run; `is_planned` is 0 for runs of an earlier version of the specification.
+
+Tasks and edges are those of DAG instances, the load that of jobs. `figures` are more numbers of a schedule, as JSON.
+"""
 
 ANSWER_COLUMNS = (
     "objective",
@@ -86,6 +95,7 @@ ANSWER_COLUMNS = (
     "evaluations",
     "trace",
     "schedule",
+    "figures",
     "error",
 )
 """What a run brings back: the fields of `RunAnswer`."""

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from instances.objective import Objective
+from studies.experiment.study_problem import DAG
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from instances.jobs.jobs_objective import JobsObjective
     from studies.experiment.budget import Budget
 
 HETEROGENEITY = {"consistent": 1.0, "inconsistent": 0.0}
@@ -19,7 +21,7 @@ HETEROGENEITY = {"consistent": 1.0, "inconsistent": 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceGrid:
-    """Generated instances: every combination of the lists.
+    """Generated DAG instances: every combination of the lists.
 
     Parameters
     ----------
@@ -51,6 +53,37 @@ class InstanceGrid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobsGrid:
+    """Generated jobs instances: every combination of the lists.
+
+    Parameters
+    ----------
+    families, jobs
+        Names in `instances.generators.jobs.families`, and numbers of jobs.
+    loads
+        As of `generate_jobs`, at least 0.
+    clusters
+        As for `instances.cluster.parse_cluster`; None for that of the family.
+    count, seed
+        Replicates of every combination, with seeds `seed`, `seed` + 1, ...: the jobs of a seed are the same at all
+        loads, only their arrivals move.
+    tick_seconds
+        Length of a tick, None for that of the family.
+    parameters
+        Of the family.
+    """
+
+    families: tuple[str, ...]
+    jobs: tuple[int, ...]
+    loads: tuple[float, ...]
+    clusters: tuple[str | None, ...] = (None,)
+    count: int = 1
+    seed: int = 0
+    tick_seconds: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceFiles:
     """Instances from JSON files; patterns such as ``suite/*.json``, relative to the specification."""
 
@@ -66,7 +99,8 @@ class StudyMethod:
     label
         Name in tables, such as "woa, no HEFT seed".
     method
-        A registered name, or ``module:function`` of one's own.
+        A registered name, or ``module:function`` of one's own. A run is known by that name, not by the text of the
+        function: who changes the function gives it another name, or begins a new store.
     parameters
         Given ones; all others keep their defaults.
     """
@@ -98,6 +132,8 @@ class StudySpec:
         What patterns of files are relative to.
     text
         The specification as it was read, stored with the results.
+    problem
+        Name of the problem that all instances are of, see `PROBLEMS`.
     seed, repetitions
         Seed of the study, and number of paired runs of every method on every instance.
     objective
@@ -113,17 +149,18 @@ class StudySpec:
     run_seconds
         Wall time after which any run is killed and recorded as failed; None for a multiple of its budget.
     memory_gib
-        Address space of every worker process, None for no limit.
+        Physical memory of a run with everything it starts, above which it is killed; None for no limit.
     """
 
     name: str
     folder: Path
     text: str
+    problem: str = DAG
     seed: int = 0
     repetitions: int = 1
-    objective: Objective = Objective.MAKESPAN
+    objective: Objective | JobsObjective = Objective.MAKESPAN
     threads: int = 1
-    instances: tuple[InstanceGrid | InstanceFiles, ...]
+    instances: tuple[InstanceGrid | JobsGrid | InstanceFiles, ...]
     methods: tuple[StudyMethod, ...]
     budgets: tuple[Budget, ...]
     bounds: tuple[str, ...] = ("default",)

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
-import threading
-import time
-from contextlib import contextmanager
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from instances.dag_json import read_dag_instance, write_dag_instance
-from studies.experiment.study_schema import ANSWER_COLUMNS, SCHEMA, SCHEMA_VERSION
+from instances.whole_file import whole_file
+from studies.experiment.read_instance import read_instance, write_instance
+from studies.experiment.study_database import StudyDatabase
+from studies.experiment.study_schema import ANSWER_COLUMNS, SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
+    import sqlite3
 
     from instances.dag_instance import DagInstance
+    from instances.jobs.jobs_instance import JobsInstance
     from studies.experiment.run_answer import RunAnswer
     from studies.experiment.study_plan import StudyPlan
+    from studies.experiment.study_spec import StudySpec
 
 DATABASE = "study.sqlite"
 INSTANCES = "instances"
-BUSY_SECONDS, JOURNAL_TRIES = 60.0, 100
+
+PLACES = ("name", "origin", "family", "cluster", "ccr", "load", "heterogeneity", "jobs", "tick_seconds", "position")
+"""Columns of an instance that the specification decides, or that stores of version 1 did not have."""
 
 
-class StudyStore:
+class StudyStore(StudyDatabase):
     """Plan, claims and answers of a study; several threads and processes may use one folder at a time.
 
     Parameters
@@ -43,81 +44,18 @@ class StudyStore:
     FileNotFoundError
         If there is no database and none may be made.
     ValueError
-        If there is another database, or one of another version.
+        If there is another database, or one of a later version.
     """
 
     def __init__(self, folder: Path, *, create: bool = False) -> None:
         self.folder = Path(folder)
-        path = self.folder / DATABASE
         if create:
             (self.folder / INSTANCES).mkdir(parents=True, exist_ok=True)
-        elif not path.is_file():
-            raise FileNotFoundError(2, "no study there", str(path))
-        self._lock = threading.RLock()
-        self._database = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        self._database.row_factory = sqlite3.Row
-        try:
-            self._prepare(create)
-        except sqlite3.DatabaseError as error:
-            self.close()
-            raise ValueError(f"{DATABASE}: expected the store of a study, got: {error}.") from error
-        except ValueError:
-            self.close()
-            raise
+        elif not (self.folder / DATABASE).is_file():
+            raise FileNotFoundError(2, "no study there", str(self.folder / DATABASE))
+        super().__init__(self.folder / DATABASE, create=create)
 
-    def _prepare(self, create: bool) -> None:
-        """Make the tables where they may be made, and check their version."""
-        if create:
-            self._begin_journal()
-            self._database.execute("PRAGMA synchronous = NORMAL")  # survives any kill of a process
-            with self._transaction() as database:
-                for statement in SCHEMA.split(";\n"):
-                    if statement.strip():
-                        database.execute(statement)
-        row = self._database.execute("SELECT schema_version FROM study").fetchone()
-        if row is not None and row[0] != SCHEMA_VERSION:
-            raise ValueError(f"{DATABASE}: expected a store of version {SCHEMA_VERSION}, got {row[0]}.")
-
-    def _begin_journal(self) -> None:
-        """Switch to write-ahead logging; SQLite does not wait by itself where another process does so now."""
-        for _ in range(JOURNAL_TRIES):
-            try:
-                self._database.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:
-                time.sleep(0.05)
-            else:
-                return
-        self._database.execute("PRAGMA journal_mode = WAL")
-
-    def __enter__(self) -> Self:
-        """Return the store; leaving closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close the database."""
-        self.close()
-
-    def close(self) -> None:
-        """Close the database."""
-        with self._lock:
-            self._database.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Enter a transaction that may write; other threads and processes wait."""
-        with self._lock:
-            try:
-                self._database.execute("BEGIN IMMEDIATE")
-                yield self._database
-                self._database.execute("COMMIT")
-            except BaseException:
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-
-    def stored_instance(self, origin: str) -> DagInstance | None:
+    def stored_instance(self, origin: str) -> DagInstance | JobsInstance | None:
         """Return the instance that was made from an origin before, None where there is none."""
         rows = self.select("SELECT sha256 FROM instances WHERE origin = ?", origin)
         return self.instance(rows[0]["sha256"]) if rows else None
@@ -127,37 +65,46 @@ class StudyStore:
         (row,) = self.select("SELECT file FROM instances WHERE sha256 = ?", sha256)
         return self.folder / INSTANCES / str(row["file"])
 
-    def instance(self, sha256: str) -> DagInstance:
+    def instance(self, sha256: str) -> DagInstance | JobsInstance:
         """Read an instance.
 
         Raises
         ------
         ValueError
-            If the file was changed since.
+            If the file was changed since, or is gone.
         """
         path = self.instance_path(sha256)
-        instance = read_dag_instance(path)
-        if instance.sha256 != sha256:
-            raise ValueError(f"{path.name}: expected the content {sha256[:16]}..., got {instance.sha256[:16]}...")
-        return instance
+        try:
+            return read_instance(path, sha256)
+        except OSError as error:
+            said = (error.strerror or str(error)).lower()
+            raise ValueError(f"{INSTANCES}/{path.name}: expected a file that can be read, got: {said}.") from error
+        except ValueError as error:
+            raise ValueError(f"{INSTANCES}/{path.name}, {error}") from error
 
     def write_plan(self, plan: StudyPlan) -> None:
-        """Write instances and runs; runs that are there keep their answers, those no longer planned are set aside."""
+        """Write instances and runs; runs that are there keep their answers, those no longer planned are set aside.
+
+        Raises
+        ------
+        ValueError
+            As in `check_same`.
+        """
+        self.check_same(plan.spec)
         for item in plan.instances:
             path = self.folder / INSTANCES / item.file_name
             if not path.is_file():
-                part = path.with_suffix(f".{os.getpid()}.part")
-                write_dag_instance(item.instance, part)
-                part.replace(path)  # whole or not there
+                with whole_file(path) as partial:
+                    write_instance(item.instance, partial)
         spec = plan.spec
         with self._transaction() as database:
             database.execute(
-                "INSERT OR REPLACE INTO study VALUES (1, ?, ?, ?, ?, ?)",
-                (SCHEMA_VERSION, spec.name, str(spec.objective), spec.seed, spec.text),
+                "INSERT OR REPLACE INTO study VALUES (1, ?, ?, ?, ?, ?, ?)",
+                (SCHEMA_VERSION, spec.name, spec.problem, str(spec.objective), spec.seed, spec.text),
             )
             database.executemany(
-                "INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (sha256) DO UPDATE SET position = excluded.position, name = excluded.name",
+                "INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                f" ON CONFLICT (sha256) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in PLACES)}",
                 [
                     (
                         item.instance.sha256,
@@ -167,10 +114,13 @@ class StudyStore:
                         item.family,
                         item.cluster,
                         item.ccr,
+                        item.load,
                         item.heterogeneity,
-                        item.instance.num_tasks,
+                        item.num_tasks,
+                        item.instance.num_jobs,
                         item.instance.num_gpus,
-                        item.instance.num_edges,
+                        item.num_edges,
+                        item.instance.tick_seconds,
                         position,
                     )
                     for position, (item, name) in enumerate(zip(plan.instances, _names(plan), strict=True))
@@ -203,6 +153,20 @@ class StudyStore:
                     for position, run in enumerate(plan.runs)
                 ],
             )
+
+    def check_same(self, spec: StudySpec) -> None:
+        """Refuse a specification that the store cannot hold.
+
+        Raises
+        ------
+        ValueError
+            If it is of another problem or objective: bounds of the one are none of the other.
+        """
+        for row in self.select("SELECT problem, objective FROM study"):
+            for name in ("problem", "objective"):
+                found = str(getattr(spec, name))
+                if found != row[name]:
+                    raise ValueError(f"study.{name}: expected {row[name]}, as the store has it, got {found}.")
 
     def claim(self, owner: str, phase: str, threads: int) -> dict[str, Any] | None:
         """Take the next run of a phase, None where all are taken; nobody else gets it."""
@@ -254,11 +218,6 @@ class StudyStore:
         with self._transaction() as database:
             database.execute("DELETE FROM owners WHERE id = ?", (owner,))
 
-    def select(self, statement: str, *values: object) -> list[sqlite3.Row]:
-        """Return the rows of a query."""
-        with self._lock:
-            return self._database.execute(statement, values).fetchall()
-
     def counts(self) -> dict[str, int]:
         """Return the number of planned runs in every state."""
         rows = self.select("SELECT state, count(*) AS number FROM runs WHERE is_planned = 1 GROUP BY state")
@@ -272,8 +231,9 @@ class StudyStore:
 def _names(plan: StudyPlan) -> list[str]:
     """Return a name for every instance, with a piece of its hash where another one has the same name."""
     names = [item.instance.name for item in plan.instances]
+    number = Counter(names)
     return [
-        name if names.count(name) == 1 else f"{name} ({item.instance.sha256[:8]})"
+        name if number[name] == 1 else f"{name} ({item.instance.sha256[:8]})"
         for item, name in zip(plan.instances, names, strict=True)
     ]
 

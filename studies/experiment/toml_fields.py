@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 REQUIRED: Any = object()
 """Default of a field that must be there."""
 
+HIGHEST = 2**63 - 1
+"""Largest integer of TOML and of the store; the reader of Python takes larger ones."""
+
 
 class TomlTable:
     """A table whose fields are taken by name and kind.
@@ -97,17 +100,19 @@ class TomlTable:
         return [TomlTable(entry, f"{self.at(key)}[{index}]") for index, entry in enumerate(value)]
 
     def parameters(self, key: str) -> dict[str, Any]:
-        """Take a table of parameters: truth values, finite numbers, texts, or lists of these; may be missing."""
+        """Take a table of parameters: truth values, finite numbers, texts, lists or tables of these; may be missing."""
         value = self._take(key, {})
         if not isinstance(value, dict):
             raise ValueError(f"{self.at(key)}: expected a table such as {{ population = 50 }}, got {_shown(value)}.")
         for name, entry in value.items():
-            for item in entry if isinstance(entry, list) else [entry]:
-                if not isinstance(item, bool | int | float | str) or (
-                    isinstance(item, float) and not math.isfinite(item)
-                ):
-                    place = f"{self.at(key)}.{name}"
-                    raise ValueError(f"{place}: expected a truth value, number or text, got {_shown(item)}.")
+            within = entry if isinstance(entry, dict) else {"": entry}
+            for inner, items in within.items():
+                for item in items if isinstance(items, list) else [items]:
+                    if not isinstance(item, bool | int | float | str) or (
+                        isinstance(item, float) and not math.isfinite(item)
+                    ):
+                        place = f"{self.at(key)}.{name}{'.' if inner else ''}{inner}"
+                        raise ValueError(f"{place}: expected a truth value, number or text, got {_shown(item)}.")
         return dict(value)
 
     def close(self) -> None:
@@ -161,6 +166,8 @@ def _checked_integer(value: object, place: str, low: int) -> int:
     """Return an integer of at least `low`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise ValueError(f"{place}: expected an integer of at least {low}, got {_shown(value)}.")
+    if value > HIGHEST:
+        raise ValueError(f"{place}: expected an integer of at most {HIGHEST}, got {_shown(value)}.")
     return value
 
 

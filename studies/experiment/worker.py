@@ -1,16 +1,15 @@
-"""A worker process, seen from outside: ask, wait, and kill where it overruns its limit."""
+"""A worker process, seen from outside: ask, wait, and kill where it overruns its limits."""
 
 from __future__ import annotations
 
-import contextlib
-import pickle
-import subprocess
-import sys
-import tempfile
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
+from studies.experiment.process_tree import CAN_WATCH, resident_bytes, tree_bytes
 from studies.experiment.run_answer import RunAnswer
+from studies.experiment.run_limit import RunLimit
+from studies.experiment.worker_connection import WorkerConnection, WorkerEndedError
 
 if TYPE_CHECKING:
     from studies.experiment.execute_run import RunOrder
@@ -18,128 +17,143 @@ if TYPE_CHECKING:
 WARM_UP_SECONDS = 900.0
 """Time to load and to compile everything that a method needs."""
 
-LAST_WORDS = 300
-"""Letters that are kept of what a worker printed before it died."""
+LEAST_WARM_UP_SECONDS, WARM_UP_FACTOR = 60.0, 10.0
+"""A function of somebody else may hang on any instance: it has so much time, or so many times the limit of the run."""
+
+LOOK_SECONDS = 0.05
+"""How often a run that is waited for is held against its limits."""
+
+GIB = 2**30
+
+
+class WorkerStartError(Exception):
+    """A worker process cannot even begin: nothing is said about any run."""
 
 
 class Worker:
     """One worker process, started when it is first needed and again after it died; used by one thread at a time.
 
-    Parameters
-    ----------
-    memory_gib
-        Limit of its address space, None for none.
+    The limit of memory is one of *physical* memory, watched from outside. An address space says little: JAX and
+    CP-SAT reserve five to seven times what they hold (measured: 1.5 and 1.8 GiB for 0.2 and 0.4, and more with more
+    cores), and die of a limit on it without a word. A run that grows between two looks exceeds its limit by what it
+    can touch in 0.05 s. Where the system does not tell what a process holds, the address space is limited instead.
     """
 
-    def __init__(self, memory_gib: float | None) -> None:
-        self._memory_gib = memory_gib
-        self._process: subprocess.Popen[bytes] | None = None
-        self._printed: Any = None
-        self._is_overdue = False
+    def __init__(self) -> None:
+        self._connection: WorkerConnection | None = None
+        self._begin_bytes = 0
+        self._cold: set[tuple[str, str]] = set()
         self._is_stopped = False
         self._lock = threading.Lock()
         self.environment: str | None = None
 
-    def run(self, order: RunOrder, limit_seconds: float | None) -> RunAnswer:
-        """Return the answer to an order; where the process dies or overruns its limit, one that says so.
+    def run(self, order: RunOrder, limit: RunLimit) -> RunAnswer:
+        """Return the answer to an order; where the process dies or overruns a limit, one that says so.
 
-        Parameters
-        ----------
-        order
-            What is to be done.
-        limit_seconds
-            Wall time after which the process is killed, counted from the end of the warm-up; None for no limit.
+        Where that happens while the method is warmed up, nothing is said about the run: it is made without warm-up.
+
+        Raises
+        ------
+        WorkerStartError
+            If the process ends before it is ready for its first run.
         """
-        self._is_overdue = False
         try:
-            process = self._started()
-            assert process.stdin is not None
-            pickle.dump(order, process.stdin)
-            process.stdin.flush()
-            self._hear("began", WARM_UP_SECONDS)
-            answer = self._hear("answer", limit_seconds)
-        except (EOFError, OSError, pickle.UnpicklingError):
-            return self._post_mortem(limit_seconds)
+            connection = self._started(limit)
+            method = (order.method, repr(sorted(order.parameters.items())))
+            connection.send((order, method not in self._cold))
+            try:
+                self._hear(connection, "began", _warm_up_limit(order, limit))
+            except (_LimitError, WorkerEndedError):
+                if self._is_stopped or method in self._cold:
+                    raise
+                self._cold.add(method)
+                self._bury()
+                return self.run(order, limit)
+            answer = self._hear(connection, "answer", limit)
+        except _LimitError as error:
+            self._bury()
+            return RunAnswer(error=str(error))
+        except WorkerEndedError:
+            words = self._bury()
+            if self._is_stopped:
+                return RunAnswer(is_interrupted=True)
+            return RunAnswer(error=f"WorkerDied: the process of the run ended with {words}".rstrip())
         assert isinstance(answer, RunAnswer)
+        self._retire_where_it_hoards(limit)
         return answer
 
     def stop(self) -> None:
         """Kill the process, also in the middle of a run; the worker cannot be used after it."""
         with self._lock:
             self._is_stopped = True
-            if self._process is not None:
-                self._process.kill()
+            if self._connection is not None:
+                self._connection.kill()
 
     def close(self) -> None:
         """Kill and forget the process."""
         self.stop()
         self._bury()
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        """Return the process, started where there is none."""
-        if self._process is not None:
-            return self._process
-        arguments = [] if self._memory_gib is None else [str(self._memory_gib)]
-        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+    def _started(self, limit: RunLimit) -> WorkerConnection:
+        """Return the connection to the process, which is started where there is none."""
+        if self._connection is not None:
+            return self._connection
         with self._lock:
             if self._is_stopped:
-                raise EOFError
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "studies.experiment.worker_process", *arguments],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._printed,
-                start_new_session=True,  # Ctrl-C on the terminal is the parent's
-            )
-        self.environment = self._hear("environment", WARM_UP_SECONDS)
-        return self._process
-
-    def _hear(self, kind: str, limit_seconds: float | None) -> Any:
-        """Return the content of the next message, which must be of that kind."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        timer = None if limit_seconds is None else threading.Timer(limit_seconds, self._kill_as_overdue)
-        if timer is not None:
-            timer.daemon = True
-            timer.start()
+                raise WorkerEndedError
+            connection = self._connection = WorkerConnection(None if CAN_WATCH else limit.memory_gib)
         try:
-            found, content = pickle.load(self._process.stdout)
-        finally:
-            if timer is not None:
-                timer.cancel()
+            self.environment = self._hear(
+                connection, "environment", RunLimit(seconds=WARM_UP_SECONDS, memory_gib=limit.memory_gib)
+            )
+        except (WorkerEndedError, _LimitError) as error:
+            words = self._bury()
+            if self._is_stopped:
+                raise WorkerEndedError from error
+            said = str(error) or f"one that ended with {words}"
+            raise WorkerStartError(f"worker: expected a process that begins, got {said.rstrip('.')}.") from error
+        self._begin_bytes = resident_bytes(connection.pid)
+        return connection
+
+    def _hear(self, connection: WorkerConnection, kind: str, limit: RunLimit) -> Any:
+        """Return the content of the next message, which must be of that kind."""
+        begin = time.monotonic()
+        is_limited = limit.seconds is not None or limit.memory_gib is not None
+        while (message := connection.receive(LOOK_SECONDS if is_limited else None)) is None:
+            if limit.seconds is not None and time.monotonic() - begin > limit.seconds:
+                raise _LimitError(f"TimeLimit: the run was killed after its limit of {limit.seconds:g} s.")
+            if limit.memory_gib is not None:
+                held = tree_bytes(connection.pid, int(limit.memory_gib * GIB)) / GIB
+                if held > limit.memory_gib:
+                    amounts = f"its limit of {limit.memory_gib:g} GiB, it held {held:.3g} GiB"
+                    raise _LimitError(f"MemoryLimit: the run was killed at {amounts}.")
+        found, content = message
         if found != kind:
-            raise pickle.UnpicklingError(f"worker: expected {kind}, got {found}.")
+            raise WorkerEndedError
         return content
 
-    def _kill_as_overdue(self) -> None:
-        """Kill the process because its time is over."""
-        self._is_overdue = True
-        if self._process is not None:
-            self._process.kill()
-
-    def _post_mortem(self, limit_seconds: float | None) -> RunAnswer:
-        """Say how the process ended, and make room for the next one."""
-        if self._is_stopped:
+    def _retire_where_it_hoards(self, limit: RunLimit) -> None:
+        """End a process that keeps more than half its room after a run: the next one shall not pay for that."""
+        if limit.memory_gib is None or self._connection is None:
+            return
+        room = limit.memory_gib * GIB - self._begin_bytes
+        if resident_bytes(self._connection.pid) - self._begin_bytes > room / 2:
             self._bury()
-            return RunAnswer(is_interrupted=True)
-        status, words = self._bury()
-        if self._is_overdue:
-            return RunAnswer(error=f"TimeLimit: the run was killed after its limit of {limit_seconds or 0:g} s.")
-        how = f"signal {-status}" if status is not None and status < 0 else f"status {status}"
-        return RunAnswer(error=f"WorkerDied: the process of the run ended with {how}. {words}".rstrip())
 
-    def _bury(self) -> tuple[int | None, str]:
-        """Reap the process; return its status and its last words."""
-        process, self._process = self._process, None
-        if process is None:
-            return None, ""
-        process.kill()
-        status = process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stream.close()
-        self._printed.seek(0)
-        words = self._printed.read().decode(errors="replace")
-        self._printed.close()
-        return status, " ".join(words.split())[-LAST_WORDS:]
+    def _bury(self) -> str:
+        """End the process, make room for the next one, and return how it ended."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+        return "" if connection is None else connection.close()
+
+
+def _warm_up_limit(order: RunOrder, limit: RunLimit) -> RunLimit:
+    """Return what the warm-up before a run may take."""
+    seconds = WARM_UP_SECONDS
+    if ":" in order.method and limit.seconds is not None:
+        seconds = min(seconds, max(LEAST_WARM_UP_SECONDS, WARM_UP_FACTOR * limit.seconds))
+    return RunLimit(seconds=seconds, memory_gib=limit.memory_gib)
+
+
+class _LimitError(Exception):
+    """A run overran a limit; the text says which."""

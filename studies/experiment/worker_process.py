@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import os
 import pickle
@@ -12,8 +14,11 @@ import time
 from collections import OrderedDict
 from typing import IO, TYPE_CHECKING
 
+from studies.experiment.process_tree import kill_tree
+
 if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
+    from instances.jobs.jobs_instance import JobsInstance
     from studies.experiment.execute_run import RunOrder
 
 KEPT_INSTANCES = 16
@@ -23,14 +28,19 @@ PARENT_SECONDS = 0.5
 """How often a worker looks whether its parent is still there."""
 
 
+PR_SET_CHILD_SUBREAPER = 36
+"""Number of the request in Linux, see prctl(2)."""
+
+
 def main() -> None:
-    """Answer orders: ``("began", None)`` after the warm-up, then ``("answer", RunAnswer)``."""
+    """Answer orders, with or without warm-up: ``("began", None)`` after it, then ``("answer", RunAnswer)``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends its workers
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints shall not reach the pipe
+    _adopt_orphans()
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     if len(sys.argv) > 1:
-        _limit_memory(float(sys.argv[1]))
+        _limit_address_space(float(sys.argv[1]))
 
     from solvers.versions import hardware, versions
     from studies.experiment.execute_run import execute_run
@@ -43,16 +53,18 @@ def main() -> None:
     warm_up, instances = WarmUp(), _Instances()
     while True:
         try:
-            order: RunOrder = pickle.load(source)
+            message: tuple[RunOrder, bool] = pickle.load(source)
         except EOFError:
             return
+        order, is_to_warm_up = message
         try:
             instance = instances.read(order)
         except (OSError, ValueError) as error:
             _send(target, ("began", None))
             _send(target, ("answer", RunAnswer(error=f"{type(error).__name__}: {error}")))
             continue
-        warm_up(order, instance)
+        if is_to_warm_up:
+            warm_up(order, instance)
         _send(target, ("began", None))
         _send(target, ("answer", execute_run(order, instance)))
 
@@ -61,18 +73,14 @@ class _Instances:
     """The instances that were used last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, DagInstance] = OrderedDict()
+        self._kept: OrderedDict[str, DagInstance | JobsInstance] = OrderedDict()
 
-    def read(self, order: RunOrder) -> DagInstance:
+    def read(self, order: RunOrder) -> DagInstance | JobsInstance:
         """Return the instance of an order."""
-        from instances.dag_json import read_dag_instance
+        from studies.experiment.read_instance import read_instance
 
         if order.sha256 not in self._kept:
-            instance = read_dag_instance(order.instance_path)
-            if instance.sha256 != order.sha256:
-                found = f"the content {order.sha256[:16]}..., got {instance.sha256[:16]}..."
-                raise ValueError(f"{order.instance_path}: expected {found}")
-            self._kept[order.sha256] = instance
+            self._kept[order.sha256] = read_instance(order.instance_path, order.sha256)
             if len(self._kept) > KEPT_INSTANCES:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(order.sha256)
@@ -86,14 +94,26 @@ def _send(target: IO[bytes], message: object) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process when its parent is gone, also in the middle of a run."""
+    """End this process and all that it started when its parent is gone, also in the middle of a run."""
     while os.getppid() == parent:
         time.sleep(PARENT_SECONDS)
+    if os.name == "posix" and os.getpgrp() == os.getpid():
+        kill_tree(os.getpid())
     os._exit(1)
 
 
-def _limit_memory(gib: float) -> None:
-    """Limit the address space of this process, where the system can."""
+def _adopt_orphans() -> None:
+    """Stay the ancestor of all that runs start, even if whoever started it ends: so it is counted and killed.
+
+    Where the system cannot do this, what a run starts in the background and leaves counts as nobody's.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _limit_address_space(gib: float) -> None:
+    """Limit the address space of this process, where the system can; for systems that tell no physical memory."""
     try:
         import resource
     except ImportError:

@@ -58,7 +58,8 @@ def measured_guarantee(
 ) -> MeasuredGuarantee | None:
     """Return the guarantee of a run of A-SRPT in its provable mode on total completion.
 
-    The theorem is ours, not the paper's. Its conditions: provable mode, Heavy-Edge, weights 1, tau and phi as given.
+    The theorem is ours, not the paper's. Its conditions: provable mode, Heavy-Edge, weights 1, tau and phi as given,
+    and no interference: a job that runs is not slowed down by others.
 
     Parameters
     ----------
@@ -72,10 +73,10 @@ def measured_guarantee(
     Returns
     -------
     MeasuredGuarantee or None
-        None without jobs, or where b < 1: some job may use fewer GPUs of kinds common to all its stages than it needs,
-        and nothing is proved.
+        None without jobs, under interference, or where b < 1: some job may use fewer GPUs of kinds common to all its
+        stages than it needs, and nothing is proved.
     """
-    if instance.num_jobs == 0 or simulation.virtual_work is None:
+    if instance.num_jobs == 0 or instance.interference is not None or simulation.virtual_work is None:
         return None
     least = least_durations(instance).tolist()
     gang = instance.gang_size.tolist()

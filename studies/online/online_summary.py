@@ -1,4 +1,4 @@
-"""The runs of an online study, told per load and policy with confidence intervals over the instances."""
+"""The runs of a study of jobs, told per load and policy with confidence intervals over the instances."""
 
 from __future__ import annotations
 
@@ -13,50 +13,53 @@ from studies.statistics.markdown_table import markdown_table
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = ["scenario", "load", "label"]
+KEYS = ["family", "jobs", "load", "label"]
 """What one row of a summary is about."""
+
+PLACE = KEYS[:-1]
+"""What one table is about."""
 
 LEVEL = 0.95
 """Of confidence."""
 
 
 def online_summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per scenario, load and policy.
+    """Return one row per family, number of jobs, load and policy.
 
     Parameters
     ----------
     frame
-        As `online_against_offline` returns it.
+        Of a study of jobs, as `to_frame` and `online_against_offline` return it.
 
     Returns
     -------
     pandas.DataFrame
-        `KEYS`; the number of instances; mean and percentile-bootstrap interval (``_low``, ``_high``; empty for one
-        instance) of total (or weighted) completion in ticks, mean JCT and gap; means of the 95 % and 99 %
-        points of JCT, of utilisation and stretch; the largest objective over bound as ``ratio``, and the
+        `KEYS`; the name of the instance where there is only one, and the number of instances; runs without a schedule;
+        mean and percentile-bootstrap interval over instances, of means over repetitions (``_low``, ``_high``; empty for
+        one instance) of total (or weighted) completion in ticks, mean JCT and gap; means of the median and of the
+        95 % and 99 % points of JCT, of utilisation and stretch; the largest objective over bound as ``ratio``, and the
         least factor that is proved (``factor``); whether every bound is the optimum. Policies in the order of the runs.
     """
     import pandas as pd
 
     rows = []
-    for (scenario, load, label), group in frame.groupby(KEYS, sort=False, dropna=False):
+    for keys, group in frame.groupby(KEYS, sort=False, dropna=False):
         found = group.dropna(subset=["objective"])
-        row: dict[str, object] = {"scenario": scenario, "load": load, "label": label, "instances": len(group)}
+        names = group["instance"].unique()
+        row: dict[str, object] = dict(zip(KEYS, keys, strict=True))
+        row |= {"instance": names[0] if len(names) == 1 else None, "instances": len(names)}
         row["tick_seconds"] = float(group["tick_seconds"].iloc[0])
         row["without_schedule"] = len(group) - len(found)
-        for name, values in (
-            ("objective", found["objective"].astype(float)),
-            ("jct_mean", found["jct_mean"].astype(float)),
-            ("gap", found["gap"].dropna()),
-        ):
+        for name in ("objective", "jct_mean", "gap"):
+            values = found[name].astype(float).groupby(found["instance"], sort=False).mean().dropna()
             interval = bootstrap_interval(values.to_numpy(dtype=np.float64), "mean", level=LEVEL)
             row[name] = float(values.mean()) if len(values) else None
             row[f"{name}_low"], row[f"{name}_high"] = (None, None) if interval is None else interval
-        row["jct_p95"] = float(found["jct_p95"].mean())
-        row["jct_p99"] = float(found["jct_p99"].mean())
+        for name in ("jct_p50", "jct_p95", "jct_p99"):
+            row[name] = float(found[name].mean())
         row["utilisation"] = float(found["utilisation"].mean())
         row["stretch"] = float(found["stretch_mean"].mean())
-        row["ratio"] = float((found["objective"].astype(float) / found["lower_bound"].astype(float)).max())
+        row["ratio"] = float((found["objective"].astype(float) / found["bound"].astype(float)).max())
         row["factor"] = float(found["factor"].astype(float).min())
         row["all_optima"] = bool(found["is_optimum"].all())
         rows.append(row)
@@ -87,16 +90,16 @@ def summary_rows(part: pd.DataFrame) -> list[list[str]]:
 
 
 def summary_text(summary: pd.DataFrame) -> str:
-    """Return a table for the terminal per scenario and load."""
+    """Return a table for the terminal per family, number of jobs and load."""
     return "\n\n".join(
         text_table(HEADINGS, summary_rows(part), title=_title(part), caption=_caption(part), numbers=HEADINGS[3:])
-        for _, part in summary.groupby(["scenario", "load"], sort=False, dropna=False)
+        for _, part in summary.groupby(PLACE, sort=False, dropna=False)
     )
 
 
 def summary_markdown(summary: pd.DataFrame) -> str:
     """Return the same tables in Markdown."""
-    parts = [part for _, part in summary.groupby(["scenario", "load"], sort=False, dropna=False)]
+    parts = [part for _, part in summary.groupby(PLACE, sort=False, dropna=False)]
     return "\n".join(
         f"**{_title(part)}**\n\n{markdown_table(HEADINGS, summary_rows(part), HEADINGS[1:])}\n{_caption(part)}\n"
         for part in parts
@@ -105,10 +108,10 @@ def summary_markdown(summary: pd.DataFrame) -> str:
 
 def _title(part: pd.DataFrame) -> str:
     """Say what a table is about."""
-    first = part.iloc[0]
-    number = int(part["instances"].max())
+    first, number = part.iloc[0], int(part["instances"].max())
     load = "" if not np.isfinite(float(first["load"])) else f", load {first['load']:.3g}"
-    return f"{first['scenario']}{load}, {number} instance{'' if number == 1 else 's'}"
+    what = first["instance"] if isinstance(first["instance"], str) else f"{first['family']}, {first['jobs']} jobs"
+    return f"{what}{load}, {number} instance{'' if number == 1 else 's'}"
 
 
 def _caption(part: pd.DataFrame) -> str:

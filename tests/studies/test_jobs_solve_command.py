@@ -200,9 +200,20 @@ def test_study_online_of_files(run: Run, worked: str) -> None:
     """Tests that instances may come from files; one instance has no intervals."""
     ended = run("study", "online", worked, "--compare", "holds")
     assert ended.status == 0
-    assert "w.json, load " in ended.out
+    assert "worked, load " in ended.out
     assert "a-srpt, provable, tau=1/4" in " ".join(ended.out.split())
     assert "127 [" not in ended.out
+
+
+def test_study_online_of_gang_rules(run: Run, worked: str) -> None:
+    """Tests that the rivals with gang rules may be compared, and that a wrong predictor is told for them too."""
+    ended = run("study", "online", worked, "--compare", "gang-rules", "--json")
+    assert ended.status == 0
+    labels = {row["label"]: row["objective"] for row in ended.document["runs"]}
+    assert {"tetris", "drf", "fifo, load-balance", "spjf, load-balance"} < set(labels)
+    assert labels["drf"] == labels["fifo, load-balance"]  # nobody has a user
+    told = run("study", "online", worked, "--compare", "gang-rules", "--predictor", "best")
+    assert (told.status, "--predictor" in told.err) == (2, True)
 
 
 def test_progress_shows_a_bar_of_jobs() -> None:

@@ -73,6 +73,8 @@ def test_run_and_table(run: Run, small: str, tmp_path: Path) -> None:
         (("run", "small.toml", "--out", "small.toml"), "small.toml: expected a file that can be written"),
         (("run", "bad.toml", "--out", "s"), "bad.toml: study.seed: expected an integer of at least 0, got 'x'."),
         (("run", "odd.toml", "--out", "s"), "odd.toml: methods[2].parameters: expected a parameter of woa"),
+        (("run", "cluster.toml", "--dry-run"), "cluster.toml: instances[0], GPU kind: expected one of K80, "),
+        (("run", "file.toml", "--out", "s"), "file.toml: instances[0].files, empty.json, format: expected text"),
         (("run", "odd.toml", "--dry-run"), "odd.toml: methods[2].parameters: expected a parameter of woa"),
         (("run", "small.toml", "--workers", "0"), "--workers: expected an integer of at least 1, got 0."),
         (("table", "nowhere"), "nowhere: expected the folder of a study, got one without a store."),
@@ -84,6 +86,9 @@ def test_misuse(run: Run, small: str, tmp_path: Path, arguments: tuple[str, ...]
     """Tests that misuse and bad input end with status 2 and one line that names the place."""
     (tmp_path / "bad.toml").write_text(NO_REFERENCE.replace("seed = 3", 'seed = "x"'))
     (tmp_path / "odd.toml").write_text(NO_REFERENCE.replace("population", "popluation"))
+    (tmp_path / "cluster.toml").write_text(NO_REFERENCE.replace("mixed-2", "nonsense"))
+    (tmp_path / "file.toml").write_text('study.name = "f"\n[[instances]]\nfiles = "empty.json"\n')
+    (tmp_path / "empty.json").write_text("{}")
     ended = run("study", *arguments)
     assert ended.status == 2
     assert ended.out == ""

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from heuristics.jobs.policies.a_srpt_parameters import Rational
     from heuristics.jobs.policies.guided_policy import GuidedPolicy
     from heuristics.jobs.predictors.predictor import Predictor
+    from heuristics.jobs.simulation import Simulation
     from instances.jobs.jobs_instance import JobsInstance
     from instances.jobs.jobs_schedule import JobsSchedule
 
-_MODES = {"provable": ProvablePolicy, "work_conserving": WorkConservingPolicy}
+MODES = {"provable": ProvablePolicy, "work_conserving": WorkConservingPolicy}
 
 
 def a_srpt(
@@ -84,8 +85,41 @@ def a_srpt(
     clusters, INFOCOM, arXiv 2501.05563, abstract: predictions, virtual single machine with preemptive SRPT. Iteration
     times, placement, the test for heavy jobs, holds, modes and parameters are a reconstruction of ours.
     """
+    simulation = a_srpt_simulation(
+        instance,
+        objective,
+        rng,
+        callback,
+        predictor=predictor,
+        predictor_parameters=predictor_parameters,
+        placement=placement,
+        mode=mode,
+        theta=theta,
+        tau=tau,
+        eps=eps,
+        phi=phi,
+    )
+    return schedule_of(simulation)
+
+
+def a_srpt_simulation(
+    instance: JobsInstance,
+    objective: JobsObjective,
+    rng: np.random.Generator,
+    callback: Callback | None = None,
+    *,
+    predictor: str | Predictor = "oracle",
+    predictor_parameters: Mapping[str, Any] | None = None,
+    placement: str = "heavy-edge",
+    mode: str = "provable",
+    theta: Rational = "3/2",
+    tau: Rational = "1/4",
+    eps: Rational = "1/50",
+    phi: Rational | None = None,
+) -> Simulation | None:
+    """Return the whole run of `a_srpt` with its log; parameters and errors are the same."""
     parameters = ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi)
-    simulation = run_policy(
+    return run_policy(
         a_srpt_policy(instance, objective, parameters, mode),
         rng,
         callback,
@@ -93,7 +127,6 @@ def a_srpt(
         predictor_parameters=predictor_parameters,
         placement=placement,
     )
-    return schedule_of(simulation)
 
 
 def a_srpt_policy(
@@ -109,10 +142,10 @@ def a_srpt_policy(
     ValueError
         If the mode is unknown.
     """
-    if mode not in _MODES:
-        raise ValueError(f"mode: expected one of {', '.join(_MODES)}, got {mode!r}.")
+    if mode not in MODES:
+        raise ValueError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}.")
     chosen = ASrptParameters() if parameters is None else parameters
     is_weighted = (
         JobsObjective(objective) is JobsObjective.WEIGHTED_COMPLETION and len(set(instance.weight.tolist())) > 1
     )
-    return _MODES[mode](JobShapes(instance, chosen.phi), chosen, is_weighted=is_weighted)
+    return MODES[mode](JobShapes(instance, chosen.phi), chosen, is_weighted=is_weighted)

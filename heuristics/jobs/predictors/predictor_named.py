@@ -7,6 +7,8 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     import numpy as np
 
     from heuristics.jobs.predictors.predictor import Predictor
@@ -49,15 +51,41 @@ def predictor_named(name: str, instance: JobsInstance, rng: np.random.Generator,
     ValueError
         If the name or a parameter is unknown, or a parameter is out of range.
     """
+    predictor = predictor_class(name, parameters)
+    made: Predictor = predictor(*((instance, rng) if draws_random_numbers(name) else (instance,)), **parameters)
+    return made
+
+
+def predictor_class(name: str, parameters: Iterable[str] = ()) -> type[Any]:
+    """Return the class behind a name, which has parameters of these names.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown.
+    """
     if name not in PREDICTORS:
         raise ValueError(f"predictor: expected one of {', '.join(PREDICTORS)}, got {name!r}.")
     module, _, kind = PREDICTORS[name].partition(":")
-    predictor = getattr(importlib.import_module(module), kind)
-    signatures = [inspect.signature(base).parameters for base in predictor.__mro__[:-1] if "__init__" in vars(base)]
-    known = [key for keys in signatures for key, item in keys.items() if item.kind is inspect.Parameter.KEYWORD_ONLY]
+    predictor: type[Any] = getattr(importlib.import_module(module), kind)
+    known = [
+        key
+        for signature in _signatures(predictor)
+        for key, item in signature.items()
+        if item.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
     for parameter in parameters:
         if parameter not in known:
             choices = ", ".join(dict.fromkeys(known)) if known else "no parameters"
-            raise ValueError(f"parameters of {name}: expected {choices}, got {parameter!r}.")
-    made: Predictor = predictor(*((instance, rng) if "rng" in signatures[0] else (instance,)), **parameters)
-    return made
+            raise ValueError(f"predictor_parameters of {name}: expected {choices}, got {parameter!r}.")
+    return predictor
+
+
+def draws_random_numbers(name: str) -> bool:
+    """Say whether the predictor of a name takes a random generator."""
+    return "rng" in _signatures(predictor_class(name))[0]
+
+
+def _signatures(predictor: type[Any]) -> list[Mapping[str, inspect.Parameter]]:
+    """Return the parameters of its constructor, then of those that it passes parameters on to."""
+    return [inspect.signature(base).parameters for base in predictor.__mro__[:-1] if "__init__" in vars(base)]

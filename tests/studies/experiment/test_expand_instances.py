@@ -64,6 +64,8 @@ def test_one_graph_meets_all_costs() -> None:
 
 def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance) -> None:
     """Tests that patterns are relative to the specification, sorted, and refused where they match nothing."""
+    tmp_path = tmp_path / "version [2]"  # no pattern
+    tmp_path.mkdir()
     write_dag_instance(join_example, tmp_path / "b.json")
     write_dag_instance(example_e, tmp_path / "a.json")
     text = 'study.name = "s"\n[[instances]]\nfiles = ["*.json"]'
@@ -73,8 +75,10 @@ def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance
     with pytest.raises(ValueError, match=r"instances\[0\].files: expected files that match 'x/\*' in .*, got none."):
         expand_instances(study_spec_from_toml(text.replace("*.json", "x/*"), folder=tmp_path))
     (tmp_path / "c.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"instances\[0\].files: c.json: .*expected"):
+    with pytest.raises(ValueError, match=r"instances\[0\].files, c.json, [^:]*: expected"):
         expand_instances(study_spec_from_toml(text, folder=tmp_path))
+    with pytest.raises(ValueError, match=r"instances\[0\].files, .*: expected a file to read, got: is a directory."):
+        expand_instances(study_spec_from_toml(text.replace("*.json", "."), folder=tmp_path))
 
 
 def test_the_same_instance_twice_is_refused(tmp_path: Path, example_e: DagInstance) -> None:
@@ -87,7 +91,7 @@ def test_the_same_instance_twice_is_refused(tmp_path: Path, example_e: DagInstan
 
 def test_bad_cluster_is_named() -> None:
     """Tests that what a generator refuses is told with its place."""
-    with pytest.raises(ValueError, match=r"instances\[0\]: cluster: expected a preset such as mixed-2"):
+    with pytest.raises(ValueError, match=r"instances\[0\], cluster: expected a preset such as mixed-2"):
         expand_instances(small_spec(('"mixed-2"', '"mixed-02"')))
 
 

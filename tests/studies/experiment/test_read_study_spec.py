@@ -58,6 +58,11 @@ def test_defaults() -> None:
         ("ccr = 0.5", "cost = { ccr = 1 }", r"instances\[0\].cost: expected one of tick_seconds, .*, got 'ccr'."),
         ('"random-search"', '"random-serch"', r"methods\[1\].method: expected one of cp-sat, .*did you mean"),
         ('label = "woa, no HEFT seed"', 'label = "heft"', "methods: expected each label once, got 'heft' twice."),
+        (
+            "seed = 3",
+            "seed = 9223372036854775808",
+            r"study.seed: expected an integer of at most 9223372036854775807, got",
+        ),
         ("evaluations = 80", "evaluations = 40", "budgets: expected each budget once, got '40 evaluations' twice."),
         ("evaluations = 80", "", r"budgets\[1\].evaluations: expected evaluations, seconds or both, got neither."),
         ("evaluations = 80", "seconds = 0", r"budgets\[1\].seconds: expected a number above 0, got 0."),

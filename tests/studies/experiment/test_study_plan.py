@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from studies.experiment.checked_method import CheckedMethod
 from studies.experiment.estimate import plan_seconds
 from studies.experiment.expand_instances import expand_instances
 from studies.experiment.read_study_spec import read_study_spec
@@ -126,6 +127,28 @@ def test_methods_against_the_clock() -> None:
             "methods: expected methods that differ, got 'random-search' and 'woa, no HEFT seed'.",
         ),
         ('method = "woa"', 'method = "no_such:thing"', r"methods\[2\].method: expected MODULE:FUNCTION that can be"),
+        ('method = "woa"', 'method = ":thing"', r"methods\[2\].method: expected MODULE:FUNCTION that can be imported"),
+        (
+            'method = "woa"',
+            'method = "os:sep"',
+            r"methods\[2\].method: expected MODULE:FUNCTION that can be called, got",
+        ),
+        (
+            '"woa"\nparameters = { population = 5, heft_seed = false }',
+            '"os:getcwd"',
+            r"methods\[2\].method: expected a function of an instance, got os:getcwd, which takes nothing\.",
+        ),
+        (
+            '"woa"\nparameters = { population = 5, heft_seed = false }',
+            '"shutil:copyfile"',
+            r"methods\[2\].parameters: expected 'dst', which shutil:copyfile has no default for, got none\.",
+        ),
+        ("population = 5", "instance = 5", r"methods\[2\].parameters: expected a parameter of woa .*got 'instance'"),
+        (
+            '"random-search"',
+            '"cp-sat"\n[[budgets]]\nseconds = 20',
+            r"methods: expected methods that differ, got 'cp-sat' of \[\[reference.exact\]\] and 'cp-sat'\.",
+        ),
         ("time_limit = 20", "time_limit = 20\nparameters = { a = 1 }", r"reference.exact\[0\].parameters: expected a"),
     ],
 )
@@ -133,6 +156,13 @@ def test_what_cannot_run_is_refused(old: str, new: str, message: str) -> None:
     """Tests that a plan is refused before anything runs, with the place in the specification."""
     with pytest.raises(ValueError, match=message):
         _plan(small_spec((old, new)))
+
+
+def test_keys_hold_no_addresses() -> None:
+    """Tests that a default that is a function has the same text in every process: else nothing would ever resume."""
+    checked = CheckedMethod("here", "shutil:copytree", {"dst": "there"})
+    assert checked.all_parameters["copy_function"] == "<function copy2>"
+    assert checked.all_parameters["dst"] == "there"
 
 
 def test_budgets_are_needed_by_searches_only() -> None:

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from studies.experiment.expand_instances import expand_instances
 from studies.experiment.presence import SILENT_SECONDS, Presence
 from studies.experiment.run_answer import RunAnswer
+from studies.experiment.run_orders import RunOrders
 from studies.experiment.study_plan import StudyPlan, study_plan
 from studies.experiment.study_store import DATABASE, StudyStore
 from tests.studies.experiment.study_specs import small_spec
@@ -131,8 +133,56 @@ def test_instances_are_files_and_checked(store: StudyStore, plan: StudyPlan) -> 
     assert store.stored_instance("nothing") is None
     path = store.instance_path(item.instance.sha256)
     path.write_text(path.read_text().replace('"release": 0', '"release": 1'))
-    with pytest.raises(ValueError, match=rf"{path.name}: expected the content {item.instance.sha256[:16]}"):
+    with pytest.raises(
+        ValueError, match=rf"instances/{path.name}, sha256: expected the content {item.instance.sha256[:16]}"
+    ):
         store.instance(item.instance.sha256)
+
+
+def test_a_lost_instance_is_named(store: StudyStore, plan: StudyPlan) -> None:
+    """Tests that a file that is gone is told by its name."""
+    path = store.instance_path(plan.instances[0].instance.sha256)
+    path.unlink()
+    with pytest.raises(
+        ValueError, match=rf"instances/{path.name}: expected a file that can be read, got: no such file"
+    ):
+        store.stored_instance(plan.instances[0].origin)
+
+
+def test_coordinates_are_those_of_the_specification(store: StudyStore, plan: StudyPlan) -> None:
+    """Tests that an instance that is described in another way has the coordinates of today."""
+    items = [replace(item, family="mine", origin=f"{{}} {item.family}") for item in plan.instances[:1]]
+    store.write_plan(replace(plan, instances=(*items, *plan.instances[1:])))
+    rows = store.select("SELECT family, origin FROM instances ORDER BY position")
+    assert [row["family"] for row in rows] == ["mine", "layered"]
+    assert rows[0]["origin"] == "{} layered"
+
+
+def test_orders_know_what_another_process_planned(store: StudyStore, plan: StudyPlan) -> None:
+    """Tests that runs on instances that were added to the specification meanwhile can be claimed and made."""
+    orders = RunOrders(store, "makespan")
+    spec = small_spec(("[6, 8]", "[7, 6, 8]"))
+    with StudyStore(store.folder) as other:
+        other.write_plan(study_plan(spec, expand_instances(spec)))
+    row = store.claim("a", "method", 1)
+    assert row is not None
+    assert row["sha256"] not in {item.instance.sha256 for item in plan.instances}
+    assert orders.title(row).startswith("heft on layered-7-")
+    assert orders.order(row).instance_path.endswith(".json")
+
+
+def test_a_folder_that_cannot_be_written_is_read(
+    store: StudyStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that a study in an archive opens, without files beside its database, and cannot be changed."""
+    store.close()
+    before = sorted(path.name for path in tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with StudyStore(tmp_path) as archive:
+        assert archive.counts()["pending"] == 24
+        assert sorted(path.name for path in tmp_path.iterdir()) == before == ["instances", DATABASE]
+        with pytest.raises(sqlite3.OperationalError, match="attempt to write a readonly database"):
+            archive.forget_failures()
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:
@@ -143,10 +193,19 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"study.sqlite: expected the store of a study, got: file is not a database."):
         StudyStore(tmp_path)
     (tmp_path / DATABASE).unlink()
+    for statement in ("SELECT 1", "CREATE TABLE mine (number)"):
+        database = sqlite3.connect(tmp_path / DATABASE)
+        database.execute(statement)
+        database.close()
+        with pytest.raises(ValueError, match=r"study.sqlite: expected the store of a study, got a database without"):
+            StudyStore(tmp_path)
+    with pytest.raises(ValueError, match=r"study.sqlite: expected the store of a study, got a database without one."):
+        StudyStore(tmp_path, create=True)  # nothing of ours goes into a database of somebody else
+    (tmp_path / DATABASE).unlink()
     StudyStore(tmp_path, create=True).close()
     database = sqlite3.connect(tmp_path / DATABASE)
-    database.execute("INSERT INTO study VALUES (1, 99, 'x', 'makespan', 0, '')")
+    database.execute("INSERT INTO study VALUES (1, 99, 'x', 'dag', 'makespan', 0, '')")
     database.commit()
     database.close()
-    with pytest.raises(ValueError, match=r"study.sqlite: expected a store of version 1, got 99."):
+    with pytest.raises(ValueError, match=r"study.sqlite: expected a store of version 2 or below, got 99."):
         StudyStore(tmp_path)

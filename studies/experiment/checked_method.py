@@ -1,0 +1,132 @@
+"""A method of a study with its parameters checked against its signature, before anything runs."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from solvers.jobs.solve_jobs import resolve_jobs_method
+from solvers.resolve_method import resolve_method
+from studies.experiment.policy_parameters import check_policy_parameters, policy_draws
+from studies.experiment.study_problem import DAG, JOBS, PROBLEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+GIVEN_BY_SOLVE = ("instance", "objective", "rng", "stop", "callback", "run", "contention")
+"""Parameters of methods that are not theirs."""
+
+
+def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
+    """Return what `solve` takes as method: a registered name as it is, or the function behind ``module:function``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method or function.
+    """
+    if ":" not in name:
+        known = PROBLEMS[problem].methods
+        if name not in known:
+            raise ValueError(f"method: expected one of {', '.join(known)} or MODULE:FUNCTION, got {name!r}.")
+        return name
+    module, _, function = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except Exception as error:  # whatever happens in a module of somebody else
+        hint = "; is its folder in PYTHONPATH?" if isinstance(error, ModuleNotFoundError) else ""
+        said = f"{type(error).__name__}: {error}{hint}"
+        raise ValueError(f"method: expected MODULE:FUNCTION that can be imported, got {name!r} ({said}).") from error
+    if not callable(found):
+        raise ValueError(f"method: expected MODULE:FUNCTION that can be called, got {name!r}, which is {found!r}.")
+    function_found: Callable[..., Any] = found
+    return function_found
+
+
+class CheckedMethod:
+    """A method with its parameters checked against its signature.
+
+    Parameters
+    ----------
+    place
+        In the specification, for messages.
+    name, parameters
+        Of the method.
+    problem
+        Name of the problem.
+
+    Attributes
+    ----------
+    kind
+        As in `solvers.methods`.
+    all_parameters
+        Given ones, and the defaults of all others; what is no JSON by a text that is the same in every process.
+    is_seeded
+        Whether random numbers may decide something: such runs are repeated, with a seed each.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, it has no such parameter, or one without a default is not given.
+    """
+
+    def __init__(self, place: str, name: str, parameters: Mapping[str, Any], problem: str = DAG) -> None:
+        try:
+            method = method_of(name, problem)
+        except ValueError as error:
+            raise ValueError(f"{place}.{error}") from error
+        self.kind, function = resolve_jobs_method(method) if problem == JOBS else resolve_method(method)
+        signature = inspect.signature(function).parameters
+        accepted = {key: value for key, value in signature.items() if key not in GIVEN_BY_SOLVE}
+        takes_all = any(value.kind is value.VAR_KEYWORD for value in accepted.values())
+        for key in parameters:
+            if key in GIVEN_BY_SOLVE or (key not in accepted and not takes_all):
+                expected = f"a parameter of {name} ({', '.join(accepted) or 'it has none'})"
+                raise ValueError(f"{place}.parameters: expected {expected}, got {key!r}.")
+        if not isinstance(method, str):
+            _check_complete(place, name, signature, parameters)
+        defaults = {key: value.default for key, value in accepted.items() if value.default is not value.empty}
+        values = {**defaults, **parameters}
+        self.all_parameters = json.loads(json.dumps(values, default=_stable_text))
+        is_registered = isinstance(method, str)
+        if is_registered and "weights" in accepted:
+            self.all_parameters["weights"] = _weights_hash(place, values["weights"])
+        self.is_seeded = "rng" in signature or self.kind not in ("construction", "policy")
+        if is_registered and self.kind == "policy":
+            try:
+                check_policy_parameters(values)
+            except ValueError as error:
+                raise ValueError(f"{place}.parameters.{error}") from error
+            if "placement" in accepted:
+                self.is_seeded = policy_draws(values)
+
+
+def _check_complete(
+    place: str, name: str, signature: Mapping[str, inspect.Parameter], parameters: Mapping[str, Any]
+) -> None:
+    """Refuse a function that takes no instance, or lacks a parameter."""
+    if not signature:
+        raise ValueError(f"{place}.method: expected a function of an instance, got {name}, which takes nothing.")
+    for key, value in list(signature.items())[1:]:
+        is_needed = value.default is value.empty and value.kind not in (value.VAR_POSITIONAL, value.VAR_KEYWORD)
+        if is_needed and key not in GIVEN_BY_SOLVE and key not in parameters:
+            raise ValueError(f"{place}.parameters: expected {key!r}, which {name} has no default for, got none.")
+
+
+def _stable_text(value: object) -> str:
+    """Return a text of a default that is no JSON, without the address that it has in this process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", str(value))
+
+
+def _weights_hash(place: str, path: str | None) -> str:
+    """Return the content hash of a method's weights: other weights are another run, whatever their file is called."""
+    from heuristics.dag.worl_rtgs.network import weights_sha256
+    from heuristics.dag.worl_rtgs.shipped_weights import weights_from
+
+    try:
+        return weights_sha256(weights_from(path))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{place}.parameters.weights: expected a file of weights, got: {error}") from error

@@ -1,0 +1,1 @@
+"""Where runs are made: processes of this machine, or a cluster."""

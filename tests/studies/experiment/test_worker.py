@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instances import DagInstance, write_dag_instance
+from studies.experiment import worker as worker_module
+from studies.experiment.budget import Budget
+from studies.experiment.execute_run import RunOrder
+from studies.experiment.run_limit import RunLimit
+from studies.experiment.worker import Worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+METHODS = """
+import os
+import time
+
+from heuristics.dag.heft import heft
+
+
+def hangs_on_anything(instance):
+    time.sleep(600)
+
+
+def dies_on_three_tasks(instance):
+    if instance.num_tasks == 3:
+        os._exit(9)
+    return heft(instance)
+"""
+
+
+def test_a_warm_up_that_fails_says_nothing_about_the_run(
+    heft_example: DagInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that a method that hangs or dies in the warm-up already is held to the limits of the run itself."""
+    (tmp_path / "odd_methods.py").write_text(METHODS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(worker_module, "LEAST_WARM_UP_SECONDS", 1.0)
+    monkeypatch.setattr(worker_module, "WARM_UP_FACTOR", 1.0)
+    write_dag_instance(heft_example, tmp_path / "instance.json")
+    worker = Worker()
+    try:
+        answers = [
+            worker.run(_order(heft_example, tmp_path, name), RunLimit(seconds=seconds))
+            for name, seconds in (("hangs_on_anything", 1.0), ("dies_on_three_tasks", 60.0))
+        ]
+    finally:
+        worker.close()
+    assert answers[0].error == "TimeLimit: the run was killed after its limit of 1 s."
+    assert answers[0].is_interrupted is False
+    assert (answers[1].error, answers[1].objective is None) == (None, False)
+
+
+def _order(instance: DagInstance, folder: Path, function: str) -> RunOrder:
+    """Return the order to run a function of the module."""
+    return RunOrder(
+        instance_path=str(folder / "instance.json"),
+        sha256=instance.sha256,
+        kind="construction",
+        method=f"odd_methods:{function}",
+        parameters={},
+        objective="makespan",
+        budget=Budget(),
+        seed=1,
+        threads=1,
+    )
