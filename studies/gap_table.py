@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from solvers.lower_bound import best_bound
+from studies.gap import denominators_text, gap_to_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -89,12 +90,7 @@ class GapTable:
 
     def denominators(self) -> str:
         """Say in one sentence what the gaps are measured against."""
-        if self.is_proven:
-            return f"All gaps are optimality gaps: the optima of all {len(self.instances)} instances are proven."
-        return (
-            f"The optimum is proven for {self.num_proven} of {len(self.instances)} instances; on the others the gap is "
-            "to the best proven lower bound, and the optimality gap is at most that."
-        )
+        return denominators_text(self.num_proven, self.instances)
 
     def gaps_of(self, method: str) -> list[float]:
         """Return the gaps of a method's runs, in the order of the results."""
@@ -183,17 +179,12 @@ def _gap_instance(results: Sequence[Result]) -> GapInstance:
 def _gap_run(result: Result, index: int, instance: GapInstance) -> GapRun:
     """Hold one result against the bound of its instance."""
     objective, bound = result.objective, None if instance.bound is None else instance.bound.value
-    if objective is not None and bound is not None and objective < bound:
-        raise ValueError(
-            f"gap: expected at least 0, got objective {objective} of {result.method} on {instance.name!r} below the "
-            f"proven bound {bound}."
-        )
     return GapRun(
         method=result.method,
         instance=index,
         seed=result.seed,
         objective=objective,
-        gap=None if objective is None or not bound else (objective - bound) / bound,
+        gap=None if objective is None else gap_to_bound(objective, bound, method=result.method, instance=instance.name),
         is_optimal=objective is not None and objective == bound,
         runtime_seconds=result.runtime_seconds,
     )

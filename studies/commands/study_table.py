@@ -1,23 +1,54 @@
-"""Command `study table`: the methods of a study by their gaps."""
+"""Command `study table`: the methods and bounds of a study in numbers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, writing
+from studies.command_line.bad_input import BadInputError, options, writing
+from studies.command_line.option_types import number
 from studies.command_line.output import note, print_json, print_text
 from studies.command_line.output_file import check_distinct, check_writable
 from studies.commands import options as opt
 from studies.commands.open_study import STORE, budgets_of_study, open_study
 
 if TYPE_CHECKING:
-    from studies.statistics.comparison import Comparison
-    from studies.statistics.reductions import Reductions
+    from studies.statistics.study_tables import StudyTable
+
+PARTS = ("gaps", "jct", "bounds", "targets")
+"""What may be shown, as `--what` names it."""
+
+LARGEST_TARGET = 1e6
+"""In percent; more is a slip of the finger."""
 
 
 def study_table(
     folder: STORE,
+    what: Annotated[
+        str | None,
+        typer.Option(
+            "--what",
+            metavar="A,B",
+            help="Some of gaps, jct, bounds and targets; default gaps, and jct in studies of jobs.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", metavar="A,B+C", help="Groups of instances: family, size, ccr, ...; family+size for both at once."
+        ),
+    ] = None,
+    statistic: Annotated[
+        str,
+        typer.Option(
+            "--statistic",
+            metavar="NAME",
+            help="With --by: mean, median, q25, q75, q90, worst or optimal; default mean.",
+        ),
+    ] = "mean",
+    targets: Annotated[
+        str, typer.Option("--targets", metavar="A,B", help="Gaps in %, 0 for the optimum; default 10,5,1,0.")
+    ] = "10,5,1,0",
     budget: Annotated[
         str | None,
         typer.Option("--budget", metavar="TEXT", help='Such as "2000 evaluations"; default every one in turn.'),
@@ -34,42 +65,81 @@ def study_table(
     markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Markdown to write.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="LaTeX (booktabs) to write.")] = None,
+    frame_file: Annotated[
+        Path | None, typer.Option("--frame", metavar="FILE", help="CSV with a row per run, references included.")
+    ] = None,
+    traces_file: Annotated[
+        Path | None, typer.Option("--traces", metavar="FILE", help="CSV with a row per improvement of every run.")
+    ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
-    """Compare the methods of a study by their gaps."""
-    check_distinct([], [markdown, csv, latex])
-    for path in (markdown, csv, latex):
+    """Tabulate a study: gaps, bounds, times to targets, tests."""
+    files = [markdown, csv, latex, frame_file, traces_file]
+    check_distinct([], files)
+    for path in files:
         check_writable(path)
-    from studies.experiment.study_frame import to_frame
-    from studies.statistics.compare import compare
-    from studies.statistics.reductions import reductions
+    parts = ["gaps", "jct"] if what is None else [part.strip() for part in what.split(",")]
+    for part in parts:
+        if part not in PARTS:
+            raise BadInputError(f"--what: expected some of {', '.join(PARTS)}, got {part!r}.")
+    read_target = number("--targets", high=LARGEST_TARGET)
+    gaps_wanted = [read_target(text.strip()) / 100 for text in targets.split(",")]
+    from studies.experiment.study_bound_ratios import study_bound_ratios
+    from studies.experiment.study_frame import to_frame, traces
+    from studies.statistics.study_tables import study_tables
 
     with open_study(folder) as store:
         frame = to_frame(store)
-    budgets = budgets_of_study(frame, budget, folder)
-    with options({"baseline": "--baseline", "budget": "--budget"}, str(folder)):
-        comparisons: list[Comparison | Reductions] = [
-            compare(frame, budget=name, baseline=baseline) for name in budgets
-        ]
-    if reductions_of is not None:
-        with options({"method": "--reductions-of"}, str(folder)):
-            comparisons += [reductions(frame, reductions_of, budget=name) for name in budgets]
+        if what is not None and "jct" in parts and "jct_mean" not in frame.columns:
+            raise BadInputError(f"--what: expected jct for studies of jobs only, got it for {folder}.")
+        budgets = budgets_of_study(frame, budget, folder)
+        points = traces(store) if "targets" in parts else None
+        ratios = study_bound_ratios(store) if "bounds" in parts else None
+        for path, read in ((frame_file, to_frame), (traces_file, traces)):
+            if path is not None:
+                with writing(path):
+                    read(store, references=True).to_csv(path, index=False)
+    places = {
+        "baseline": "--baseline",
+        "budget": "--budget",
+        "by": "--by",
+        "statistic": "--statistic",
+        "method": "--reductions-of",
+    }
+    with options(places, str(folder)):
+        tables = study_tables(
+            frame,
+            parts=parts,
+            budgets=budgets,
+            baseline=baseline,
+            by=[] if by is None else [column.strip() for column in by.split(",")],
+            statistic=statistic,
+            reductions_of=reductions_of,
+            traces=points,
+            targets=gaps_wanted,
+            ratios=ratios,
+        )
+    _write(tables, markdown, csv, latex)
+    failures = frame[frame["status"] == "failed"]
+    if as_json:
+        failed = failures[["instance", "label", "budget", "repetition", "error"]].to_dict("records")
+        print_json({"comparisons": [table.to_dict() for table in tables], "failed": failed})
+        return
+    print_text("\n\n".join(table.to_text() for table in tables))
+    for (label, error), group in failures.groupby(["label", "error"], sort=False):
+        note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
+
+
+def _write(tables: "list[StudyTable]", markdown: Path | None, csv: Path | None, latex: Path | None) -> None:
+    """Write the tables to the files that were asked for."""
     for path, texts in (
-        (markdown, [comparison.to_markdown() for comparison in comparisons]),
-        (csv, _under_one_heading([comparison.to_csv() for comparison in comparisons])),
-        (latex, [comparison.to_latex() for comparison in comparisons]),
+        (markdown, [table.to_markdown() for table in tables] if markdown else []),
+        (csv, _under_one_heading([table.to_csv() for table in tables]) if csv else []),
+        (latex, [table.to_latex() for table in tables] if latex else []),
     ):
         if path is not None:
             with writing(path):
                 path.write_text("\n".join(texts), encoding="utf-8")
-    failures = frame[frame["status"] == "failed"]
-    if as_json:
-        failed = failures[["instance", "label", "budget", "repetition", "error"]].to_dict("records")
-        print_json({"comparisons": [comparison.to_dict() for comparison in comparisons], "failed": failed})
-        return
-    print_text("\n\n".join(comparison.to_text() for comparison in comparisons))
-    for (label, error), group in failures.groupby(["label", "error"], sort=False):
-        note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
 
 
 def _under_one_heading(tables: list[str]) -> list[str]:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from studies.figures.boxes import draw_boxes
 from studies.figures.house_style import (
-    BOX,
-    EDGE,
-    MEDIAN,
     OPTIMUM,
     POINT,
     QUIET,
@@ -44,44 +42,37 @@ def box_plots(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; by default a figure of its own, whose height follows the number of methods.
     """
-    found = {
-        label: 100 * gaps.runs.loc[(gaps.runs["label"] == label), "gap"].dropna().to_numpy() for label in gaps.labels
-    }
+    known = gaps.runs[gaps.runs["gap"].notna()]
+    groups = dict(iter(known.groupby("label", sort=False)["gap"]))
+    nothing = np.zeros(0)
+    found = {label: 100 * groups[label].to_numpy() if label in groups else nothing for label in gaps.labels}
     labels = sorted(found, key=lambda label: (not len(found[label]), _median_and_mean(found[label]), label))
     ax = ax or new_axes(8.0, 1.2 + 0.42 * max(len(labels), 1))
     ax.axvline(0.0, color=OPTIMUM, linewidth=1.5, zorder=1)
     drawn = [(row, found[label]) for row, label in enumerate(labels, 1) if len(found[label])]
-    if drawn:
-        ax.boxplot(
-            [values for _, values in drawn],
-            positions=[row for row, _ in drawn],
-            orientation="horizontal",
-            widths=0.6,
-            showfliers=False,  # all runs are drawn as points
-            showmeans=True,
-            patch_artist=True,
-            boxprops={"facecolor": BOX, "edgecolor": EDGE},
-            medianprops={"color": MEDIAN, "linewidth": 2.0, "zorder": 4},
-            meanprops={
-                "marker": "D",
-                "markerfacecolor": "white",
-                "markeredgecolor": MEDIAN,
-                "markersize": 5,
-                "zorder": 4,
-            },
-            whiskerprops={"color": EDGE},
-            capprops={"color": EDGE},
-        )
-    for row, values in drawn:
-        few = len(values) <= MANY
-        offsets = np.linspace(-SPREAD, SPREAD, len(values)) / (2 if few else 1) if len(values) > 1 else np.zeros(1)
-        ax.scatter(
-            values, row + offsets, s=14 if few else 4, color=POINT, alpha=0.7 if few else 0.25, linewidths=0, zorder=3
-        )
+    draw_boxes(ax, [row for row, _ in drawn], [values for _, values in drawn], height=0.6, means=True)
+    for is_few, size, alpha in ((True, 14, 0.7), (False, 4, 0.25)):
+        mine = [(row, values) for row, values in drawn if (len(values) <= MANY) is is_few]
+        if mine:
+            places = [row + _offsets(len(values)) / (2 if is_few else 1) for row, values in mine]
+            ax.scatter(
+                np.concatenate([values for _, values in mine]),
+                np.concatenate(places),
+                s=size,
+                color=POINT,
+                alpha=alpha,
+                linewidths=0,
+                zorder=3,
+            )
     rows_of_methods(ax, labels)
     percent_axis(ax, "x", max((float(values.max()) for _, values in drawn), default=0.0), gap_name(gaps.is_proven))
     _remarks(gaps, labels, ax)
     return ax
+
+
+def _offsets(count: int) -> np.ndarray:
+    """Return how far the points of a row stand from its middle."""
+    return np.linspace(-SPREAD, SPREAD, count) if count > 1 else np.zeros(1)
 
 
 def _median_and_mean(values: np.ndarray) -> tuple[float, float]:
@@ -91,15 +82,15 @@ def _median_and_mean(values: np.ndarray) -> tuple[float, float]:
 
 def _remarks(gaps: StudyGaps, labels: list[str], ax: Axes) -> None:
     """Write beside a row how many of its runs are not in it."""
-    runs = gaps.runs
+    by_label = gaps.runs.groupby("label", sort=False)["has_schedule"]
+    totals, schedules = by_label.size(), by_label.sum()
     for row, label in enumerate(labels, 1):
-        mine = runs[runs["label"] == label]
-        lost = int((~mine["has_schedule"]).sum())
+        lost = int(totals[label] - schedules[label])
         if lost:
             ax.text(
                 1.01,
                 row,
-                f"{lost} of {len(mine)} runs\nwithout a schedule",
+                f"{lost} of {totals[label]} runs\nwithout a schedule",
                 transform=ax.get_yaxis_transform(),
                 color=QUIET,
                 fontsize=8,

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from studies.figures.direct_labels import label_lines
-from studies.figures.house_style import QUIET, gap_name, lines_only, method_styles, new_axes, percent_axis
+from studies.figures.house_style import (
+    QUIET,
+    gap_name,
+    lines_only,
+    logarithmic_axis,
+    method_styles,
+    new_axes,
+    percent_axis,
+)
 from studies.statistics.anytime import anytime_curves
 
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from studies.statistics.anytime import Axis
+    from studies.statistics.run_steps import Axis
     from studies.statistics.study_gaps import StudyGaps
 
 
@@ -54,16 +62,13 @@ def convergence(
     ax
         Where to draw; by default a figure of its own.
     """
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
     ax = ax or new_axes(8.0, max(4.5, 1.0 + 0.2 * len(gaps.labels)))
     curves = anytime_curves(gaps, traces, axis)
     styles = method_styles(gaps)
     ends: dict[str, float] = {}
     largest = 0.0
     searches = list(dict.fromkeys(curves["label"]))
-    for label in searches:
-        curve = curves[curves["label"] == label]
+    for label, curve in curves.groupby("label", sort=False):
         middle = 100 * curve[statistic].to_numpy(np.float64)
         shown = np.isfinite(middle)
         if not shown.any():
@@ -73,7 +78,8 @@ def convergence(
         with_band = len(searches) <= MANY_BANDS if bands is None else label in bands
         known = with_band & np.isfinite(high)  # above it is open where more than a quarter have no schedule yet
         style = styles[label]
-        ax.fill_between(at, low, high, where=known, step="post", color=style.colour, alpha=0.12, linewidth=0)
+        if known.any():
+            ax.fill_between(at, low, high, where=known, step="post", color=style.colour, alpha=0.12, linewidth=0)
         ax.step(at, middle, where="post", color=style.colour, linestyle=style.dashes, linewidth=1.8)
         ends[label] = float(middle[-1])
         largest = max(largest, float(middle.max()), float(high[known].max(initial=0.0)))
@@ -83,13 +89,9 @@ def convergence(
         ax.axhline(100 * level, color=QUIET, linestyle=(0, (4, 2)), linewidth=1.2, zorder=1)
         ends[label] = 100 * level
         largest = max(largest, 100 * level)
-    ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    if len(curves):
-        ax.set_xlim(float(curves["at"].min()), float(curves["at"].max()) * 1.0001)
     lines_only(ax)
-    ax.set_xlabel(f"{axis} (logarithmic)")
+    shown = len(curves) > 0
+    logarithmic_axis(ax, curves["at"].min() if shown else 1.0, curves["at"].max() if shown else 10.0, axis)
     percent_axis(ax, "y", 1.05 * largest, f"{statistic} {gap_name(gaps.is_proven)}")
     label_lines(ax, ends, {label: styles[label].colour if label in searches else QUIET for label in ends})
     return ax

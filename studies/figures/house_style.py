@@ -33,6 +33,10 @@ WIDE, LINEAR_UP_TO = 100, 10
 """In percent: where the largest gap is beyond the first, axes are logarithmic from the second on, and so keep a 0."""
 
 
+LONG_NAME = 28
+"""Letters of the name of an axis beyond which the remark on its scale has a line of its own."""
+
+
 class LineStyle(NamedTuple):
     """Colour and dashes of a method."""
 
@@ -80,6 +84,17 @@ def lines_only(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def logarithmic_axis(ax: Axes, first: float, last: float, name: str) -> None:
+    """Make the axis of times logarithmic, from the first to the last, with plain numbers."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlim(first, 1.0001 * last)
+    ax.set_xlabel(f"{name} (logarithmic)")
+
+
 def percent_axis(ax: Axes, which: Literal["x", "y"], largest: float, name: str, *, wide: float = WIDE) -> None:
     """Scale an axis of percentages and say on it what they are.
 
@@ -108,7 +123,8 @@ def percent_axis(ax: Axes, which: Literal["x", "y"], largest: float, name: str, 
     top = max(largest, 1e-3)
     limits = (-0.02 * min(top, LINEAR_UP_TO), (1.1 if is_wide else 1.04) * top)
     (ax.set_xlim if which == "x" else ax.set_ylim)(*limits)
-    axis.set_label_text(f"{name} in %{f' (logarithmic from {LINEAR_UP_TO} on)' if is_wide else ''}")
+    between = "\n" if len(name) > LONG_NAME else " "
+    axis.set_label_text(f"{name} in %{f'{between}(logarithmic from {LINEAR_UP_TO} on)' if is_wide else ''}")
 
 
 def gap_name(is_proven: bool) -> str:

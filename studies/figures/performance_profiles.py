@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from studies.figures.house_style import gap_name, lines_only, method_styles, new_axes, percent_axis
+from studies.figures.share_lines import share_lines
 from studies.statistics.performance_profile import performance_profile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
     from studies.statistics.study_gaps import StudyGaps
 
@@ -50,30 +50,11 @@ def performance_profiles(
         at = 100 * (profile.factors - 1)
         largest = float(at[-1])
         edge = 1.2 * max(largest, 1.0)
-        order = np.argsort(-_areas(at, profile.shares, edge), kind="stable")
-        for column in order:
-            label, shares = gaps.labels[column], profile.shares[:, column]
-            ax.step(
-                np.append(at, edge),
-                np.append(shares, shares[-1]),
-                where="post",
-                color=styles[label].colour,
-                linestyle=styles[label].dashes,
-                linewidth=1.8,
-                label=label,
-            )
-        legend = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9)
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+        lines = {label: (at, profile.shares[:, column]) for column, label in enumerate(gaps.labels)}
+        share_lines(ax, lines, edge, styles)
     lines_only(ax)
     name = gap_name(gaps.is_proven) if against == "bound" else "excess over the best method"
     percent_axis(ax, "x", largest, name, wide=SPREAD_OUT)
     ax.set_ylim(0.0, 1.02)
     ax.set_ylabel("share of instances")
     return ax
-
-
-def _areas(at: NDArray[np.float64], shares: NDArray[np.float64], edge: float) -> NDArray[np.float64]:
-    """Return the area below every profile, by which the legend is sorted: the best is on top."""
-    areas: NDArray[np.float64] = (np.diff(np.append(at, edge))[:, None] * shares).sum(axis=0)
-    return areas

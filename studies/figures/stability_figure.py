@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from studies.figures.house_style import BOX, EDGE, MEDIAN, QUIET, new_axes, percent_axis, rows_of_methods
+import numpy as np
+
+from studies.figures.boxes import draw_boxes
+from studies.figures.house_style import BOX, EDGE, QUIET, new_axes, percent_axis, rows_of_methods
 from studies.statistics.stability import spreads, stability
 
 if TYPE_CHECKING:
@@ -34,35 +37,19 @@ def stability_figure(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(8.0, 1.4 + 0.5 * max(len(labels), 1))
     largest = 0.0
     for row, label in enumerate(labels, 1):
-        mine = table[table["label"] == label]
         if found[label].mean_range is None:
             text = "fixed: draws nothing at random" if found[label].is_deterministic else "one run per instance"
             ax.text(0.01, row, text, transform=ax.get_yaxis_transform(), color=QUIET, fontsize=8, va="center")
-            continue
-        for column, _, colour, offset in MEASURES:
-            values = 100 * mine[column].to_numpy()
-            largest = max(largest, float(values.max()))
-            ax.boxplot(
-                [values],
-                positions=[row + offset],
-                orientation="horizontal",
-                widths=0.3,
-                patch_artist=True,
-                manage_ticks=False,
-                boxprops={"facecolor": colour, "edgecolor": EDGE},
-                medianprops={"color": MEDIAN, "linewidth": 2.0},
-                whiskerprops={"color": EDGE},
-                capprops={"color": EDGE},
-                flierprops={
-                    "marker": "o",
-                    "markersize": 3,
-                    "markerfacecolor": EDGE,
-                    "markeredgewidth": 0,
-                    "alpha": 0.6,
-                },
-            )
+    groups = dict(iter(table.groupby("label", sort=False)))
+    for column, _, colour, offset in MEASURES:
+        values = [
+            100 * groups[label][column].to_numpy(np.float64) if label in groups else np.zeros(0) for label in labels
+        ]
+        largest = max([largest, *(float(found.max()) for found in values if len(found))])
+        rows = [row + offset for row in range(1, len(labels) + 1)]
+        draw_boxes(ax, rows, values, height=0.3, colour=colour, outliers=True)
     rows_of_methods(ax, labels)
-    percent_axis(ax, "x", largest, "spread over seeds on an instance, over the bound,")
+    percent_axis(ax, "x", largest or 1.0, "spread over seeds, over the bound,")
     ax.legend(
         handles=[Patch(facecolor=colour, edgecolor=EDGE, label=name) for _, name, colour, _ in MEASURES],
         loc="lower left",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from instances.objective import finish_times
 from instances.plot_gantt import plot_gantt
 from studies.percent import percent
-from studies.report.page import text
+from studies.report.page import figure, text
 from studies.report.svg import svg_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def gantt_section(results: Sequence[Result], table: GapTable, *, num_instances: 
         ]
         pairs += _pair(scored)
     pairs.sort(key=lambda pair: (pair[1][0].method != COMPARED_METHOD, pair[0][1] - pair[1][1]))
-    return "\n".join(_charts(*pair) for pair in pairs[:num_instances])
+    return "\n".join(_charts(*pair, number) for number, pair in enumerate(pairs[:num_instances], 1))
 
 
 def _pair(scored: Sequence[ScoredRun]) -> list[tuple[ScoredRun, ScoredRun]]:
@@ -60,15 +60,16 @@ def _pair(scored: Sequence[ScoredRun]) -> list[tuple[ScoredRun, ScoredRun]]:
     return [(best, other)] if other[1] > best[1] else []
 
 
-def _charts(best: ScoredRun, other: ScoredRun) -> str:
-    """Return two charts on one scale."""
+def _charts(best: ScoredRun, other: ScoredRun, number: int) -> str:
+    """Return two charts on one scale; the number tells them from those of other instances."""
     end = max(_makespan(result) for result, _ in (best, other))
     pieces = [f"<h3>{text(best[0].instance.name)}</h3>"]
-    for result, gap in (best, other):
+    for which, (result, gap) in (("best", best), ("other", other)):
         assert result.schedule is not None  # it has a gap
-        caption = f"{result.method}: {result.objective}, gap {percent(gap)} %"
-        chart = svg_of(plot_gantt(result.instance, result.schedule, end=end))
-        pieces.append(f"<figure>{chart}<figcaption>{text(caption)}</figcaption></figure>")
+        caption, identifier = f"{result.method}: {result.objective}, gap {percent(gap)} %", f"schedule-{number}-{which}"
+        chart = plot_gantt(result.instance, result.schedule, end=end)
+        drawn = svg_of(chart, identifier=identifier, alternative=f"Schedule of {caption}")
+        pieces.append(figure(drawn, caption=("", caption), identifier=identifier))
     return "\n".join(pieces)
 
 

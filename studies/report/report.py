@@ -13,7 +13,7 @@ from studies.percent import percent
 from studies.plot_gaps import plot_gaps
 from studies.report.gantts import gantt_section
 from studies.report.gap_colour import gap_colour
-from studies.report.page import page, table, text
+from studies.report.page import details, figure, page, table, text
 from studies.report.svg import svg_of
 
 if TYPE_CHECKING:
@@ -79,14 +79,17 @@ def _head(gaps: GapTable, title: str) -> str:
 
 def _gap_section(gaps: GapTable) -> str:
     """Compare the methods."""
-    rows = table(HEADINGS, gap_table_rows(gaps), numbers=HEADINGS[1:])
+    rows = table(HEADINGS, gap_table_rows(gaps), numbers=HEADINGS[1:], identifier="gaps")
+    drawn = svg_of(plot_gaps(gaps), identifier="gaps-drawn", alternative="Box plots of the gaps of every method")
+    caption = (
+        "Every point is a run; boxes from the lower to the upper quartile, with the median; whiskers reach at most 1.5 "
+        f"times as far. The green line is the {'optimum' if gaps.is_proven else 'best proven bound'}."
+    )
     return (
         "<h2>Gaps by method</h2>\n"
         f"{rows}\n<p class='dim'>none: runs without a schedule, which have no gap; optimal: runs that reach a proven "
         "optimum; seconds: mean run time of the method itself.</p>\n"
-        f"<figure>{svg_of(plot_gaps(gaps))}<figcaption>Every point is a run; boxes from the lower to the upper "
-        "quartile, with the median; whiskers reach at most 1.5 times as far. The green line is the "
-        f"{'optimum' if gaps.is_proven else 'best proven bound'}.</figcaption></figure>"
+        f"{figure(drawn, caption=('', caption), identifier='gaps-drawn')}"
     )
 
 
@@ -105,7 +108,7 @@ def _matrix_section(gaps: GapTable) -> str:
         rows.append(row)
     star = "" if gaps.is_proven else " * the optimum is not proven; the gap is to the best proven bound."
     return (
-        f"<h2>Gaps by instance</h2>\n{table(['instance', *methods], rows, numbers=methods)}\n"
+        f"<h2>Gaps by instance</h2>\n{table(['instance', *methods], rows, numbers=methods, identifier='by-instance')}\n"
         f'<p class="dim">In percent; the mean where a method ran several times; a dash where it found no schedule.'
         f"{star}</p>"
     )
@@ -147,7 +150,7 @@ def _instance_section(results: Sequence[Result], gaps: GapTable) -> str:
             ]
         )
     numbers = ["tasks", "edges", "GPUs", "jobs", "memory used", "bound", "seconds"]
-    return f"<h2>Instances</h2>\n{table(headings, rows, numbers=numbers)}"
+    return f"<h2>Instances</h2>\n{table(headings, rows, numbers=numbers, identifier='instances')}"
 
 
 def _memory(instance: DagInstance) -> str:
@@ -187,16 +190,17 @@ def _run_section(results: Sequence[Result], gaps: GapTable) -> str:
         for result, run in zip(results, gaps.runs, strict=True)
     ]
     numbers = ["objective", "gap %", "seconds", "seed", "threads"]
-    listing = table(headings, rows, numbers=numbers)
-    return f"<h2>Runs</h2>\n<details><summary>All {len(rows)} runs</summary>\n{listing}\n</details>"
+    listing = table(headings, rows, numbers=numbers, identifier="runs")
+    return f"<h2>Runs</h2>\n{details(f'All {len(rows)} runs', listing)}"
 
 
 def _provenance_section(results: Sequence[Result]) -> str:
     """List versions and content hashes."""
     used = [[name, version or "not installed"] for name, version in versions().items()]
     hashes = {result.instance.sha256: result.instance.name for result in results}
+    contents = [[name, sha256] for sha256, name in hashes.items()]
+    listing = table(["instance", "SHA-256"], contents, numbers=[], identifier="hashes")
     return (
-        f"<h2>Made with</h2>\n{table(['software', 'version'], used, numbers=[])}\n"
-        "<details><summary>Content hashes of the instances</summary>\n"
-        f"{table(['instance', 'SHA-256'], [[name, sha256] for sha256, name in hashes.items()], numbers=[])}\n</details>"
+        f"<h2>Made with</h2>\n{table(['software', 'version'], used, numbers=[], identifier='versions')}\n"
+        f"{details('Content hashes of the instances', listing)}"
     )

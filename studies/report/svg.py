@@ -3,22 +3,102 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from studies.report.page import text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MANY_POINTS = 5_000
+"""With more points than this a figure's clouds of points become pictures, or they would fill megabytes."""
+
+RESOLUTION = 160
+"""Of these pictures, in dots per inch."""
+
+DECIMALS = 2
+"""Of coordinates, in points (1/72 inch)."""
+
+_TAG = re.compile(r"<[^>]+>")
+_ID = re.compile(r' id="([^"]*)"')
+_REFERENCE = re.compile(r'(xlink:href="#|url\(#)([^")]*)')
+_PATH = re.compile(r' d="([^"]*)"')
+_COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 
 
-def svg_of(ax: Axes) -> str:
-    """Return the figure of some axes as one ``<svg>`` element; the same bytes for the same figure."""
+def svg_of(ax: Axes, *, identifier: str, alternative: str) -> str:
+    """Return the figure of some axes as one ``<svg>`` element; the same bytes for the same figure.
+
+    Parameters
+    ----------
+    ax
+        Of the figure.
+    identifier
+        Differs from that of any other figure of the page: everything in a page shares one set of identifiers, and a
+        clip path of the same name in another figure would cut this one.
+    alternative
+        What the figure shows, for those who do not see it.
+    """
     import matplotlib
 
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "optgap", "svg.fonttype": "none"}), warnings.catch_warnings():
+    with matplotlib.rc_context({"svg.hashsalt": identifier, "svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # the browser chooses the font
         figure = ax.get_figure(root=True)
         assert figure is not None  # these axes are drawn
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+        _flatten_clouds(figure)
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(buffer, format="svg", dpi=RESOLUTION, metadata=nothing)
+    drawn = buffer.getvalue()
+    drawn = re.sub(r"<!--.*?-->|<style.*?</style>|<metadata.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = _with_own_ids(drawn[drawn.index("<svg") :], identifier)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{text(alternative)}" ', 1)
+
+
+def _flatten_clouds(figure: Figure) -> None:
+    """Turn points into pictures where there are many."""
+    sizes = {cloud: np.asarray(cloud.get_offsets()).shape[0] for ax in figure.axes for cloud in ax.collections}
+    clouds = [cloud for cloud, size in sizes.items() if size > 1]  # areas and bands have one offset
+    if sum(sizes[cloud] for cloud in clouds) > MANY_POINTS:
+        for cloud in clouds:
+            cloud.set_rasterized(True)
+
+
+def _with_own_ids(drawn: str, identifier: str) -> str:
+    """Keep the identifiers that the figure refers to, made its own, and shorten paths; texts stay what they are."""
+    used = {name for tag in _TAG.findall(drawn) for _, name in _REFERENCE.findall(tag)}
+
+    def mend(tag: re.Match[str]) -> str:
+        kept = _ID.sub(lambda found: f' id="{identifier}-{found[1]}"' if found[1] in used else "", tag[0])
+        kept = _REFERENCE.sub(lambda found: f"{found[1]}{identifier}-{found[2]}", kept)
+        return _PATH.sub(_shortened, kept)
+
+    return _TAG.sub(mend, drawn)
+
+
+def _shortened(path: re.Match[str]) -> str:
+    """Return the data of a path without decimals that nobody sees, and with short forms for level and upright lines."""
+    pieces, last = [], ["", ""]
+    for command, numbers in _COMMAND.findall(path[1]):
+        values = [_rounded(number) for number in numbers.split()]
+        if command == "L" and values[1] == last[1]:
+            pieces.append(f"H{values[0]}")
+        elif command == "L" and values[0] == last[0]:
+            pieces.append(f"V{values[1]}")
+        else:
+            pieces.append(f"{command}{' '.join(values)}")
+        last = values[-2:] or ["", ""]
+    return f' d="{"".join(pieces)}"'
+
+
+def _rounded(number: str) -> str:
+    """Return a coordinate with few decimals."""
+    decimals = number.partition(".")[2]
+    if len(decimals) <= DECIMALS:
+        return number
+    return f"{float(number):.{DECIMALS}f}".rstrip("0").rstrip(".")

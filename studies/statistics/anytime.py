@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from studies.statistics.run_steps import TRACE_COLUMNS as TRACE_COLUMNS
+from studies.statistics.run_steps import Axis, run_steps
 
+if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
     from studies.statistics.study_gaps import StudyGaps
 
-Axis = Literal["evaluations", "seconds"]
-
-TRACE_COLUMNS = ("instance", "label", "budget", "repetition", "evaluations", "seconds", "objective")
-"""Columns of a frame of traces: one row whenever a run found a better schedule."""
+COLUMNS = ("label", "at", "median", "lower", "upper", "mean", "share", "num_instances")
+"""Of `anytime_curves`."""
 
 
 def anytime_curves(
@@ -44,92 +43,67 @@ def anytime_curves(
     DataFrame
         Columns `label`, `at`, `median`, `lower`, `upper` (quartiles, as observed), `mean`, over the instances with a
         bound above 0, of the mean over repetitions; `share` of the runs that have a schedule; `num_instances`.
-    """
-    import pandas as pd
-
-    runs = list(steps(gaps, traces, axis))
-    ends = [float(at[-1]) for _, _, at, _ in runs if len(at)]
-    starts = [float(at[at > 0].min()) for _, _, at, _ in runs if (at > 0).any()]
-    columns = ["label", "at", "median", "lower", "upper", "mean", "share", "num_instances"]
-    if not starts:
-        return pd.DataFrame(columns=columns)
-    grid = np.geomspace(min(starts), max(max(ends), min(starts)), num_points)
-    grid[0], grid[-1] = min(starts), max(ends)  # geomspace may miss its ends by rounding
-    if axis == "evaluations":
-        grid = np.unique(np.rint(grid))
-    parts = []
-    for label in dict.fromkeys(label for label, *_ in runs):
-        of_runs: dict[str, list[NDArray[np.float64]]] = {}
-        for name, instance, at, gap in runs:
-            if name == label:
-                of_runs.setdefault(instance, []).append(_on_grid(grid, at, gap))
-        of_instance = np.array([np.mean(values, axis=0) for values in of_runs.values()])
-        parts.append(
-            pd.DataFrame(
-                {
-                    "label": label,
-                    "at": grid,
-                    "median": np.median(of_instance, axis=0),
-                    "lower": np.quantile(of_instance, 0.25, axis=0, method="inverted_cdf"),
-                    "upper": np.quantile(of_instance, 0.75, axis=0, method="inverted_cdf"),
-                    "mean": of_instance.mean(axis=0),
-                    "share": np.isfinite(np.concatenate(list(of_runs.values()))).mean(axis=0),
-                    "num_instances": len(of_runs),
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
-
-
-def steps(
-    gaps: StudyGaps, traces: pd.DataFrame, axis: Axis
-) -> Iterator[tuple[str, str, NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield label, instance, times and gaps of every search run on an instance with a bound above 0.
-
-    The times ascend, the gaps descend; both are empty for a run without a schedule. A run ends where its row says, at
-    its own objective, whether or not its trace goes that far. Runs with a schedule that do not count what the axis
-    says (exact methods make no evaluations) are left out.
 
     Raises
     ------
     ValueError
         If columns of the traces are missing.
     """
-    missing = [column for column in TRACE_COLUMNS if column not in traces.columns]
-    if missing:
-        raise ValueError(f"traces: expected the columns {', '.join(TRACE_COLUMNS)}, got none named {missing[0]}.")
-    points = _points(traces[traces["budget"] == gaps.budget], axis)
-    runs = gaps.runs[(gaps.runs["budget"] == gaps.budget) & (gaps.runs["reference"] > 0)]
-    ends = runs[axis].to_numpy(np.float64, na_value=np.nan) if axis in runs.columns else np.full(len(runs), np.nan)
-    keys = zip(runs["label"], runs["instance"], runs["repetition"], strict=True)
-    numbers = zip(ends, runs["objective"], runs["reference"], runs["has_schedule"], strict=True)
-    nothing = np.empty(0)
-    for key, (end, last, reference, has_schedule) in zip(keys, numbers, strict=True):
-        at, objective = points.get(key, (nothing, nothing)) if has_schedule else (nothing, nothing)
-        if has_schedule and not np.isnan(end):
-            at = np.append(at, max(end, at[-1]) if len(at) else end)
-            objective = np.append(objective, last)
-        elif has_schedule and not len(at):
-            continue
-        yield key[0], key[1], at, np.minimum.accumulate((objective - reference) / reference)
+    import pandas as pd
+
+    steps = run_steps(gaps, traces, axis)
+    if not (steps.at > 0).any():
+        return pd.DataFrame(columns=list(COLUMNS))
+    first, last = float(steps.at[steps.at > 0].min()), float(steps.at.max())
+    grid = logarithmic_grid(first, last, num_points)
+    if axis == "evaluations":
+        grid = np.unique(np.rint(grid))
+    labels, instances = steps.runs["label"].to_numpy(), steps.runs["instance"].to_numpy()
+    parts = []
+    for label in dict.fromkeys(labels):
+        rows = np.flatnonzero(labels == label)
+        found = steps.on_grid(rows, grid)
+        of_instance = mean_over_repetitions(found, instances[rows])
+        parts.append(
+            pd.DataFrame(
+                {
+                    "label": label,
+                    "at": grid,
+                    **quartiles(of_instance),
+                    "mean": of_instance.mean(axis=0),
+                    "share": np.isfinite(found).mean(axis=0),
+                    "num_instances": len(of_instance),
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
 
 
-def _points(
-    traces: pd.DataFrame, axis: Axis
-) -> dict[tuple[str, str, int], tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return times and objectives of every run by label, instance and repetition, times ascending."""
-    known = traces[traces["objective"].notna() & traces[axis].notna()]
-    names = known.groupby(["label", "instance", "repetition"], sort=False)
-    number = names.ngroup().to_numpy()
-    at, objective = known[axis].to_numpy(np.float64), known["objective"].to_numpy(np.float64)
-    order = np.lexsort((at, number))  # stable: points at the same time keep their order
-    cuts = np.flatnonzero(np.diff(number[order])) + 1
-    parts = zip(np.split(at[order], cuts), np.split(objective[order], cuts), strict=True)
-    keys = known[["label", "instance", "repetition"]].drop_duplicates().itertuples(index=False, name=None)
-    return dict(zip(keys, parts, strict=True)) if len(known) else {}
+def logarithmic_grid(first: float, last: float, num_points: int) -> NDArray[np.float64]:
+    """Return points from the first to the last, both exactly, evenly apart in logarithms."""
+    grid = np.geomspace(first, max(first, last), num_points)
+    grid[0], grid[-1] = first, max(first, last)  # geomspace may miss its ends by rounding
+    return grid
 
 
-def _on_grid(grid: NDArray[np.float64], at: NDArray[np.float64], gap: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the gap of the incumbent at every point of the grid, infinite before the first."""
-    found: NDArray[np.float64] = np.append(np.inf, gap)[np.searchsorted(at, grid, side="right")]
-    return found
+def mean_over_repetitions(values: NDArray[np.float64], instances: NDArray[np.object_]) -> NDArray[np.float64]:
+    """Return the mean of the rows of every instance, in the order of their first rows; shape (instances, points)."""
+    import pandas as pd
+
+    codes = pd.factorize(instances)[0]
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sums: NDArray[np.float64] = np.add.reduceat(values[order], starts, axis=0)
+    return sums / np.diff(np.append(starts, len(codes)))[:, None]
+
+
+def quartiles(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return median, lower and upper quartile over the rows; the quartiles as observed, for some may be infinite."""
+    ordered = np.sort(values, axis=0)
+    count = len(ordered)
+    low, high = ordered[(count - 1) // 2], ordered[count // 2]
+    return {
+        "median": np.where(low == high, low, (low + high) / 2),
+        "lower": ordered[max(0, -(-count // 4) - 1)],
+        "upper": ordered[max(0, -(-3 * count // 4) - 1)],
+    }

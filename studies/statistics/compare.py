@@ -53,7 +53,7 @@ def compare(frame: pd.DataFrame, *, budget: str | None = None, baseline: str | N
         raise ValueError(f"baseline: expected one of {', '.join(gaps.labels)}, got {baseline!r}.")
     means = gaps.mean_gaps()
     ranked = [label for label in gaps.labels if means[label].notna().any()]
-    block = means[ranked].dropna().to_numpy()
+    block = means[ranked].dropna().to_numpy() if ranked else np.empty((0, 0))
     ranks = dict(zip(ranked, average_ranks(block).tolist(), strict=True)) if len(block) else {}
     rivals = {} if baseline is None else _rivalries(means, baseline)
     spread = stability(gaps)
@@ -63,6 +63,7 @@ def compare(frame: pd.DataFrame, *, budget: str | None = None, baseline: str | N
         baseline=baseline,
         methods=tuple(sorted(methods, key=_order)),
         num_instances=len(gaps.instances),
+        num_proven=gaps.num_optima,
         denominators=gaps.denominators(),
         num_ranked_instances=len(block),
         friedman=friedman(block) if len(block) else None,

@@ -46,8 +46,8 @@ class Comparison:
         At which the methods ran, and against which they are tested (None: against none).
     methods
         By median gap, then mean, then label.
-    num_instances
-        In the frame at that budget.
+    num_instances, num_proven
+        In the frame at that budget, and those whose optimum is proven.
     denominators
         What the gaps are measured against, in words.
     num_ranked_instances
@@ -66,6 +66,7 @@ class Comparison:
     baseline: str | None
     methods: tuple[MethodSummary, ...]
     num_instances: int
+    num_proven: int
     denominators: str
     num_ranked_instances: int
     friedman: FriedmanTest | None
@@ -81,14 +82,14 @@ class Comparison:
                 return method
         raise KeyError(label)
 
-    def by(self, column: str) -> GroupedComparison:
-        """Compare within every value of a column of the frame, such as ``family``, ``tasks`` or ``ccr``.
+    def by(self, column: str, statistic: str = "mean") -> GroupedComparison:
+        """Compare within every value of a column of the frame; see `grouped_comparison`.
 
         Holm's correction is made within each group, over its rivals; over all groups together it would be stricter.
         """
         from studies.statistics.grouped_comparison import grouped_comparison
 
-        return grouped_comparison(self.frame, column, budget=self.budget, baseline=self.baseline)
+        return grouped_comparison(self.frame, column, budget=self.budget, baseline=self.baseline, statistic=statistic)
 
     @property
     def title(self) -> str:
@@ -174,7 +175,13 @@ class Comparison:
 
     def to_csv(self) -> str:
         """Return one line per method with every number unrounded, gaps and differences as fractions."""
-        return csv_of([{"budget": self.budget, "baseline": self.baseline, **row.record()} for row in self.methods])
+        return csv_of(self._records())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers of `to_csv` as a data frame, one row per method; NaN or None for what is not known."""
+        import pandas as pd
+
+        return pd.DataFrame(self._records())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the frame as JSON values."""
@@ -183,6 +190,7 @@ class Comparison:
             "budget": self.budget,
             "baseline": self.baseline,
             "num_instances": self.num_instances,
+            "num_proven": self.num_proven,
             "num_ranked_instances": self.num_ranked_instances,
             "denominators": self.denominators,
             "friedman": None if test is None else {"statistic": test.statistic, "p_value": test.p_value},
@@ -199,6 +207,10 @@ class Comparison:
         caption = "\n".join(self.notes())
         return html_grid(columns, self.rows(columns), title=self.title, caption=caption, numbers=columns[1:])
 
+    def _records(self) -> list[dict[str, object]]:
+        """Return one flat row per method."""
+        return [{"budget": self.budget, "baseline": self.baseline, **row.record()} for row in self.methods]
+
     def _standing(self) -> tuple[str, ...]:
         """Return the columns of the second table; without a baseline there are no tests."""
         return STANDING if self.baseline is not None else (STANDING[0], *SPREAD_COLUMNS)
@@ -213,12 +225,13 @@ class Comparison:
         """Say over what the ranks are, and which differences mean something."""
         if not self.num_ranked_instances:
             return "No ranks: there is no instance on which all methods have a gap."
-        note = f"rank: of the mean gap over seeds, averaged over the {self.num_ranked_instances} instances where all "
+        where = "the instance" if self.num_ranked_instances == 1 else f"the {self.num_ranked_instances} instances"
+        note = f"rank: of the mean gap over seeds, averaged over {where} where all "
         left_out = [row.label for row in self.methods if row.average_rank is None]
         but = f" but {', '.join(left_out)}" if left_out else ""
         note += f"methods{but} have one"
         if self.critical_difference is not None:
-            note += f"; ranks closer than {self.critical_difference:.2f} do not differ (Nemenyi, {LEVEL})"
+            note += f"; ranks closer than {self.critical_difference:.2f} do not differ significantly (Nemenyi, {LEVEL})"
         if self.friedman is not None:
             note += f"; Friedman p {p_text(self.friedman.p_value)}"
         return f"{note}."

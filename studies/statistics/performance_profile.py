@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
     from numpy.typing import NDArray
 
 
@@ -30,6 +33,14 @@ class PerformanceProfile:
         """Return the share of a method at any factor."""
         at = int(np.searchsorted(self.factors, factor, side="right")) - 1
         return 0.0 if at < 0 else float(self.shares[at, method])
+
+    def to_frame(self, labels: Sequence[str]) -> pd.DataFrame:
+        """Return `label`, `factor`, `share`, one row per method and factor, the methods by their labels."""
+        import pandas as pd
+
+        wide = pd.DataFrame(self.shares, columns=list(labels), index=pd.Index(self.factors, name="factor"))
+        tidy = wide.reset_index().melt(id_vars="factor", var_name="label", value_name="share")
+        return tidy[["label", "factor", "share"]]
 
 
 def performance_profile(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from studies.statistics.study_gaps import StudyGaps
 
@@ -44,24 +45,43 @@ def spreads(gaps: StudyGaps) -> pd.DataFrame:
     All are shares of the best proven bound: a gap is the objective over that bound, less one, so that the spread of
     gaps is the spread of objectives over the bound. Quartiles are interpolated linearly.
     """
+    import pandas as pd
+
     found = gaps.runs[gaps.runs["gap"].notna()]
-    grouped = found.groupby(["label", "instance"], sort=False)["gap"]
-    table = grouped.agg(num_runs="count", smallest="min", largest="max")
-    table["iqr"] = grouped.quantile(0.75) - grouped.quantile(0.25)
-    table["range"] = table["largest"] - table["smallest"]
-    return table.loc[table["num_runs"] >= 2, ["num_runs", "iqr", "range"]].reset_index()
+    keys = found.groupby(["label", "instance"], sort=False)
+    number, gap = keys.ngroup().to_numpy(), found["gap"].to_numpy(np.float64)
+    order = np.lexsort((gap, number))
+    ordered = gap[order]
+    counts = np.bincount(number) if len(number) else np.zeros(0, dtype=np.int64)
+    first = np.cumsum(counts) - counts
+    quartiles = [_interpolated(ordered, first, np.float64(share) * (counts - 1)) for share in (0.25, 0.75)]
+    table = pd.DataFrame(found[["label", "instance"]].drop_duplicates(ignore_index=True))
+    table["num_runs"] = counts
+    table["iqr"] = quartiles[1] - quartiles[0]
+    table["range"] = ordered[first + counts - 1] - ordered[first]
+    return table[table["num_runs"] >= 2].reset_index(drop=True)
+
+
+def _interpolated(
+    ordered: NDArray[np.float64], first: NDArray[np.int64], place: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the value at a place between two neighbours of every group, whose values begin at `first`."""
+    below = np.floor(place).astype(np.int64)
+    above = np.ceil(place).astype(np.int64)
+    low, high = ordered[first + below], ordered[first + above]
+    value: NDArray[np.float64] = low + (place - below) * (high - low)
+    return value
 
 
 def stability(gaps: StudyGaps) -> dict[str, Stability]:
     """Return the spread of every method over its seeds, by label."""
     table, found = spreads(gaps), {}
+    of_label = dict(iter(table.groupby("label", sort=False)))
+    fixed = deterministic_labels(gaps)
     for label in gaps.labels:
-        rows = table[table["label"] == label]
-        runs = gaps.runs[gaps.runs["label"] == label]
+        rows = of_label.get(label, table.iloc[:0])
         found[label] = Stability(
-            is_deterministic=all(
-                kind == "construction" and _draws_nothing(str(method)) for kind, method in _kinds(runs, label)
-            ),
+            is_deterministic=label in fixed,
             num_instances=len(rows),
             mean_iqr=float(rows["iqr"].mean()) if len(rows) else None,
             mean_range=float(rows["range"].mean()) if len(rows) else None,
@@ -70,15 +90,14 @@ def stability(gaps: StudyGaps) -> dict[str, Stability]:
     return found
 
 
-def _kinds(runs: pd.DataFrame, label: str) -> set[tuple[str, str]]:
-    """Return the kinds and methods behind a label."""
-    methods = runs["method"] if "method" in runs.columns else [label] * len(runs)
-    return set(zip(runs["kind"], methods, strict=True))
+def deterministic_labels(gaps: StudyGaps) -> set[str]:
+    """Return the labels of the methods that draw nothing at random.
 
-
-@lru_cache(maxsize=256)
-def _draws_nothing(method: str) -> bool:
-    """Say whether a registered method takes no random generator; of others nothing is claimed."""
-    from solvers.methods import METHODS
-
-    return method in METHODS and "rng" not in inspect.signature(METHODS[method].resolve()).parameters
+    These are the constructions and policies that the study gave no seed, which is written as 0: a plan gives every
+    method that draws anything a seed of its own per instance and repetition. Without a column of seeds nothing is
+    claimed.
+    """
+    if "seed" not in gaps.runs.columns:
+        return set()
+    is_fixed = gaps.runs["kind"].isin(["construction", "policy"]) & gaps.runs["seed"].eq(0)
+    return {str(label) for label, fixed in is_fixed.groupby(gaps.runs["label"], sort=False).all().items() if fixed}

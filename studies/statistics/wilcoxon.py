@@ -61,7 +61,7 @@ def wilcoxon(differences: Sequence[float] | NDArray[np.float64]) -> WilcoxonTest
     ----------
     Wilcoxon (1945); Pratt (1959): zeros are ranked with the others, then left out of the sums. Up to `EXACT_UP_TO`
     pairs the p-value is exact given the ranks, ties and zeros included (SciPy's exact distribution knows neither);
-    beyond, SciPy's normal approximation with its correction of the variance for both.
+    beyond, the normal approximation with the variance of these ranks, which corrects for both, as SciPy's does.
     """
     ranks = signed_ranks(differences)
     if not len(ranks):
@@ -73,10 +73,7 @@ def wilcoxon(differences: Sequence[float] | NDArray[np.float64]) -> WilcoxonTest
     elif len(ranks) <= EXACT_UP_TO:
         p_value = _exact(np.abs(ranks[ranks != 0]), min(above, below))
     else:
-        from scipy.stats import wilcoxon as scipy_wilcoxon
-
-        rounded = np.round(np.asarray(differences, dtype=np.float64), 12)
-        p_value = float(scipy_wilcoxon(rounded, zero_method="pratt", alternative="two-sided").pvalue)
+        p_value = _approximate(np.abs(ranks[ranks != 0]), min(above, below))
     return WilcoxonTest(
         statistic=min(above, below), p_value=min(1.0, p_value), num_pairs=len(ranks), num_zeros=num_zeros
     )
@@ -92,3 +89,11 @@ def _exact(ranks: NDArray[np.float64], smaller: float) -> float:
         with_rank[rank:] += ways[: len(ways) - rank]
         ways = with_rank / 2
     return 2 * float(ways[: round(2 * smaller) + 1].sum())
+
+
+def _approximate(ranks: NDArray[np.float64], smaller: float) -> float:
+    """Return the two-sided p-value of the normal distribution with mean and variance of the sum of one side."""
+    from scipy.special import ndtr
+
+    deviation = float(np.sqrt((ranks**2).sum())) / 2
+    return 2 * float(ndtr((smaller - ranks.sum() / 2) / deviation))

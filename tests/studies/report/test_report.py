@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,42 +10,12 @@ import pytest
 from instances import DagInstance, Objective
 from solvers import Result, solve
 from studies.report.report import report_html, write_report
+from tests.studies.report.page_structure import PageStructure
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 EVIL = '<script>alert("1")</script> & $x^{$ \x1b'
-
-
-class Structure(HTMLParser):
-    """Remembers elements and attributes, and that every element is closed."""
-
-    VOID = ("meta", "link", "img", "br")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember an element."""
-        self.tags.append(tag)
-        self.attributes += [(name, value or "") for name, value in attrs]
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Check that it closes the last one."""
-        assert self.open.pop() == tag
-
-
-def structure(html: str) -> Structure:
-    """Parse a page."""
-    parsed = Structure()
-    parsed.feed(html)
-    assert parsed.open == []
-    return parsed
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +29,15 @@ def results(example_e: DagInstance, no_room: DagInstance) -> list[Result]:
     return found
 
 
-def test_page_needs_nothing_else(results: list[Result]) -> None:
+@pytest.fixture(scope="module")
+def html(results: list[Result]) -> str:
+    """Write their report."""
+    return report_html(results, title="A title")
+
+
+def test_page_needs_nothing_else(html: str) -> None:
     """Tests that the page is well formed, loads nothing, runs nothing, and is small."""
-    html = report_html(results)
-    page = structure(html)
+    page = PageStructure(html)
     assert {"script", "link", "img", "iframe", "object"}.isdisjoint(page.tags)
     assert all(value.startswith("#") for name, value in page.attributes if name in ("src", "href", "xlink:href"))
     assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
@@ -71,9 +45,8 @@ def test_page_needs_nothing_else(results: list[Result]) -> None:
     assert len(html.encode()) < 1_000_000
 
 
-def test_page_shows_what_was_run(results: list[Result]) -> None:
+def test_page_shows_what_was_run(results: list[Result], html: str) -> None:
     """Tests that instances, methods, gaps, proofs, seeds, hashes and versions are there."""
-    html = report_html(results, title="A title")
     assert "<title>A title</title>" in html
     assert "All gaps are optimality gaps: the optima of all 2 instances are proven." in html
     assert '<td class="number" style="background:' in html
@@ -85,9 +58,8 @@ def test_page_shows_what_was_run(results: list[Result]) -> None:
         assert text in html
 
 
-def test_schedules_are_drawn_where_methods_differ(results: list[Result]) -> None:
+def test_schedules_are_drawn_where_methods_differ(results: list[Result], html: str) -> None:
     """Tests that the optimum stands above HEFT's schedule, and that nothing is drawn where all are equal."""
-    html = report_html(results)
     captions = re.findall(r"<figcaption>([^<]*)</figcaption>", html)
     assert captions[1:] == ["cp-sat: 15, gap 0.00 %", "heft: 18, gap 20.00 %"]
     assert "<h2>Schedules</h2>" not in report_html([result for result in results if result.method == "cp-sat"])
@@ -114,8 +86,8 @@ def test_free_text_is_escaped() -> None:
     )
     results = [solve(instance, "cp-sat", threads=1), solve(instance, "random", seed=1)]
     html = report_html(results, title=EVIL)
-    assert "script" not in structure(html).tags
-    assert {"b", "i"}.isdisjoint(structure(html).tags)
+    assert "script" not in PageStructure(html).tags
+    assert {"b", "i"}.isdisjoint(PageStructure(html).tags)
     assert "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; $x^{$ \\x1b" in html
     assert "\x1b" not in html
     assert ">&lt;script&gt;\N{REPLACEMENT CHARACTER}</text>" in html  # in the chart

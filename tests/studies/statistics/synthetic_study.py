@@ -47,7 +47,7 @@ def _row(
         "kind": KINDS.get(label, "search"),
         "budget": budget,
         "repetition": repetition,
-        "seed": 100 * number + repetition,
+        "seed": 0 if label in KINDS else 100 * number + repetition + 1,
         "objective": objective,
         "bound": bound,
         "is_optimum": number % 3 != 2,

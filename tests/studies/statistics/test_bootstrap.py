@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from studies.statistics.bootstrap import bootstrap_interval
+from studies.statistics.bootstrap import RESAMPLES, bootstrap_interval
 
 
 def test_interval_of_two_values_by_hand() -> None:
@@ -23,6 +26,31 @@ def test_mean_of_many_is_near_normal() -> None:
     assert interval is not None
     half = 1.96 * values.std() / 20
     assert interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
+
+
+@pytest.mark.parametrize("count", [2, 7, 40, 41])
+@pytest.mark.parametrize("statistic", ["median", "mean"])
+def test_agrees_with_scipy(count: int, statistic: Literal["median", "mean"]) -> None:
+    """Tests the interval against SciPy's percentile bootstrap with the same draws."""
+    values = np.random.default_rng(count).exponential(size=count)
+    data = np.sort(values) if statistic == "median" else values
+    expected = stats.bootstrap(
+        (data,),
+        {"median": np.median, "mean": np.mean}[statistic],
+        n_resamples=RESAMPLES,
+        confidence_level=0.9,
+        method="percentile",
+        batch=1000,
+        random_state=np.random.default_rng(5),
+    ).confidence_interval
+    found = bootstrap_interval(values, statistic, level=0.9, seed=5)
+    assert found == pytest.approx((expected.low, expected.high), rel=1e-12)
+
+
+def test_order_of_the_instances_does_not_matter_to_a_median() -> None:
+    """Tests that shuffled values have the same interval."""
+    values = np.random.default_rng(6).exponential(size=21)
+    assert bootstrap_interval(values) == bootstrap_interval(values[::-1])
 
 
 def test_same_seed_same_interval() -> None:

@@ -13,11 +13,13 @@ import pytest
 from studies.statistics.cell_text import p_text, points
 from studies.statistics.compare import compare
 from studies.statistics.comparison import Comparison, latex_cell
+from studies.statistics.study_gaps import study_gaps
 from studies.statistics.wilcoxon import wilcoxon
 from tests.check_latex import check_latex
 from tests.studies.statistics.synthetic_study import synthetic_study
 
 BUDGET = "2000 evaluations"
+FAMILIES = ("pipeline", "stencil", "transformer")
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +159,11 @@ def test_views_agree(comparison: Comparison) -> None:
     for read, written in zip(rows, document["methods"], strict=True):
         assert float(read["mean_gap"]) == written["mean_gap"]
         assert (read["holm_p_value"] == "") == (written["holm_p_value"] is None)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(io.StringIO(comparison.to_csv())), comparison.to_frame(), check_dtype=False
+    )
+    groups = comparison.by("family")
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(groups.to_csv())), groups.to_frame(), check_dtype=False)
     html = comparison._repr_html_()
     assert f"{100 * document['methods'][0]['median_gap']:.2f}" in html
 
@@ -167,17 +174,38 @@ def test_groups(comparison: Comparison, frame: pd.DataFrame) -> None:
     assert list(groups.groups) == ["pipeline", "stencil", "transformer"]
     alone = compare(frame[frame["family"] == "stencil"], budget=BUDGET, baseline="worl-rtgs")
     assert groups["stencil"].to_csv() == alone.to_csv()
-    assert groups.rows()[-1] == ["instances", "4", "4", "4"]
+    assert groups.rows()[-2] == ["instances", "4", "4", "4"]
+    proven = study_gaps(frame, BUDGET).runs.drop_duplicates("instance").groupby("family")["is_optimum"].sum()
+    assert groups.rows()[-1] == ["optima proven", *(str(count) for count in proven)]
     head, *rows = check_latex(groups.to_latex())
     assert head == ["method", "pipeline", "stencil", "transformer"]
-    assert len(rows) == 7
+    assert len(rows) == 8
     assert "5 of 252 runs" not in groups.to_text()
     assert "family pipeline: 5 of 88 runs failed or have no schedule" in groups.to_text().replace("\n", " ")
     assert len(list(csv.DictReader(io.StringIO(groups.to_csv())))) == 18
     assert json.dumps(groups.to_dict(), allow_nan=False)
     assert "<table>" in groups._repr_html_()
-    with pytest.raises(ValueError, match="by: expected one of"):
+    with pytest.raises(ValueError, match="by: expected size or one of"):
         comparison.by("colour")
+
+
+def test_groups_of_two_columns_and_other_statistics(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests families times sizes, each statistic by its name, and pieces of wide tables."""
+    groups = comparison.by("family+size", "worst")
+    assert list(groups.groups) == [f"{family}, {size}" for family in FAMILIES for size in (20, 30)]
+    assert groups.title == "Worst gaps in % by family and tasks at 2000 evaluations"
+    worst = groups["stencil, 20"]["woa"].worst_gap
+    assert worst is not None
+    row = next(cells for cells in groups.rows() if cells[0] == "woa")
+    assert row[3].rstrip("+*") == f"{100 * worst:.2f}"
+    monkeypatch.setenv("COLUMNS", "80")
+    text = groups.to_text()
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert text.count("continued") == 1
+    assert all(f" {name}" in text for name in groups.groups)
+    assert comparison.by("size", "optimal").rows()[0][1].replace(".", "").isdigit()
+    with pytest.raises(ValueError, match="statistic: expected one of mean, median, .*, got 'best'"):  # noqa: RUF043
+        comparison.by("size", "best")
 
 
 def test_groups_are_marked_where_the_difference_is_significant() -> None:

@@ -30,6 +30,16 @@ def test_against_a_bound() -> None:
     assert [alone.share(0, factor) for factor in both.factors] == both.shares[:, 0].tolist()
 
 
+def test_profile_as_a_frame() -> None:
+    """Tests that the frame holds every share at every factor, tidy."""
+    frame = performance_profile(VALUES).to_frame(["woa", "ga"])
+    assert frame.to_dict("list") == {
+        "label": ["woa", "woa", "ga", "ga"],
+        "factor": [1.0, 2.0, 1.0, 2.0],
+        "share": [0.5, 0.75, 0.25, 0.5],
+    }
+
+
 def test_shares_rise() -> None:
     """Tests that shares never fall and stay in [0, 1]."""
     values = np.random.default_rng(1).lognormal(size=(40, 5))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from studies.statistics.ranks import average_ranks, critical_difference, friedman, indistinct_groups
 
@@ -72,6 +73,28 @@ def test_ranks_sum_to_what_they_must(values: np.ndarray) -> None:
     assert (ranks <= count).all()
     test = friedman(values)
     assert test is None or 0 <= test.p_value <= 1
+
+
+@given(values=arrays(np.float64, st.tuples(st.integers(2, 9), st.integers(3, 6)), elements=st.integers(0, 4)))
+def test_friedman_agrees_with_scipy(values: np.ndarray) -> None:
+    """Tests statistic and p-value against SciPy, ties included; where all are tied SciPy divides 0 by 0."""
+    test = friedman(values)
+    assert test is not None
+    if (values == values[:, :1]).all():
+        assert (test.statistic, test.p_value) == (0.0, 1.0)
+        return
+    expected = stats.friedmanchisquare(*values.T)
+    assert test.statistic == pytest.approx(float(expected.statistic), abs=1e-9)
+    assert test.p_value == pytest.approx(float(expected.pvalue), abs=1e-12)
+
+
+@pytest.mark.parametrize("methods", [2, 3, 10, 24, 60])
+@pytest.mark.parametrize("level", [0.001, 0.05, 0.1])
+def test_critical_difference_agrees_with_scipy(methods: int, level: float) -> None:
+    """Tests the studentized range behind it, also for more methods than published tables hold."""
+    expected = stats.studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
+    found = critical_difference(methods, 1, level) / np.sqrt(methods * (methods + 1) / 6)
+    assert found == pytest.approx(float(expected), rel=1e-8)
 
 
 def test_groups_are_the_largest() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.statistics.stability import spreads, stability
+from studies.statistics.stability import deterministic_labels, spreads, stability
 from studies.statistics.study_gaps import budgets_of, study_gaps
 from tests.studies.statistics.synthetic_study import synthetic_study
 
@@ -145,7 +145,7 @@ def test_stability_by_hand() -> None:
         ("c", "woa", 0, 60, 50, False),
         ("a", "heft", 0, 120, 100, True),
     )
-    gaps = study_gaps(frame)
+    gaps = study_gaps(frame.assign(seed=[*range(1, 8), 0]))
     table = spreads(gaps).set_index("instance")
     assert table.loc["a", ["num_runs", "iqr", "range"]].tolist() == pytest.approx([4, 0.2, 0.5])
     assert table.loc["b", ["num_runs", "iqr", "range"]].tolist() == pytest.approx([2, 0.05, 0.1])
@@ -158,9 +158,11 @@ def test_stability_by_hand() -> None:
     assert (heft.mean_iqr, heft.num_instances) == (None, 0)
 
 
-def test_random_constructions_are_not_called_fixed() -> None:
-    """Tests that a construction that draws at random, or that nobody knows, is not called deterministic."""
-    frame = runs(("a", "heft", 0, 120, 100, True), ("a", "woa", 0, 120, 100, True))
-    for method, expected in (("random", False), ("heft", True), ("their.own:function", False)):
-        named = frame.assign(method=[method, "woa"])
-        assert stability(study_gaps(named))["heft"].is_deterministic is expected
+def test_only_constructions_and_policies_without_a_seed_are_called_fixed() -> None:
+    """Tests that a method is called deterministic where its plan gave it no seed in any run, and not otherwise."""
+    frame = runs(("a", "heft", 0, 120, 100, True), ("b", "heft", 0, 120, 100, True), ("a", "woa", 0, 120, 100, True))
+    for seeds, expected in (([0, 0, 0], {"heft"}), ([0, 7, 0], set())):
+        assert deterministic_labels(study_gaps(frame.assign(seed=seeds))) == expected
+    policies = frame.assign(kind="policy", seed=[0, 0, 3])
+    assert deterministic_labels(study_gaps(policies)) == {"heft"}
+    assert deterministic_labels(study_gaps(frame)) == set()

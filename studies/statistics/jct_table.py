@@ -1,0 +1,134 @@
+"""JCT of the policies of a study of jobs, in ticks and in seconds."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from studies.online.online_summary import LEVEL, PLACE, online_summary
+from studies.statistics.cell_text import NONE
+from studies.statistics.study_gaps import ANY_BUDGET
+from studies.statistics.table_view import TableView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+MEASURES = ("jct_mean", "jct_mean_low", "jct_mean_high", "jct_p50", "jct_p95", "jct_p99")
+"""Columns of `jct_summary` in ticks; those in seconds end in ``_seconds``."""
+
+HEADINGS = ("method", "inst", "mean", "interval", "median", "p95", "p99")
+"""Of the tables, after those of the places."""
+
+UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+"""To their number in a second."""
+
+
+def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per family, number of jobs, load and method.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs at one budget, as `to_frame` returns it.
+
+    Returns
+    -------
+    DataFrame
+        `PLACE`, `label`, `instances`, `without_schedule` (runs), and `MEASURES` in ticks and in seconds: over instances
+        the mean of mean JCT (of the means over repetitions, with its bootstrap interval), and the means of the JCT that
+        50, 95 and 99 % of the jobs of a run do not exceed. NaN where nothing is known, and in ticks where the instances
+        have ticks of several lengths.
+    """
+    import pandas as pd
+
+    ticks = online_summary(frame)
+    figures = {name: frame[name] * frame["tick_seconds"] for name in ("jct_mean", "jct_p50", "jct_p95", "jct_p99")}
+    seconds = online_summary(frame.assign(**figures))
+    is_mixed = frame.groupby([*PLACE, "label"], sort=False, dropna=False)["tick_seconds"].nunique().to_numpy() > 1
+    table = ticks[[*PLACE, "label", "instances", "without_schedule"]].copy()
+    for name in MEASURES:
+        table[name] = pd.to_numeric(ticks[name]).astype(np.float64).mask(is_mixed)
+        table[f"{name}_seconds"] = pd.to_numeric(seconds[name]).astype(np.float64)
+    return table
+
+
+def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
+    """Return the tables of `jct_summary` in ticks and in seconds; none without any schedule.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs.
+    budget
+        Of its searches; policies, which need none, are in every table.
+
+    Returns
+    -------
+    list of TableView
+        Numbers of the second one are in seconds, its texts in the unit of its title.
+    """
+    summary = jct_summary(frame[frame["budget"].isin([budget, ANY_BUDGET])])
+    places = [name for name in PLACE if summary[name].nunique(dropna=False) > 1]
+    # Places in the order of the study, the shortest mean JCT on top in each.
+    order = summary.groupby(PLACE, sort=False, dropna=False).ngroup()
+    summary = summary.assign(order=order).sort_values(["order", "jct_mean_seconds"], kind="stable")
+    summary = summary.drop(columns="order").reset_index(drop=True)
+    at = "" if budget == ANY_BUDGET else f" at {budget}"
+    longest = summary["jct_mean_seconds"].max()
+    unit = next((name for name, factor in UNITS.items() if factor * longest >= 1), "seconds")
+    tables = (("jct_ticks", "ticks", "", 1.0), ("jct_seconds", unit, "_seconds", UNITS[unit]))
+    return [
+        TableView(
+            name=name,
+            title=f"JCT in {shown_in}{at}",
+            frame=summary[
+                [*PLACE, "label", "instances", "without_schedule", *(f"{measure}{end}" for measure in MEASURES)]
+            ],
+            headings=(*places, *HEADINGS),
+            rows=tuple(_row(record, places, end, factor) for record in summary.to_dict("records")),
+            notes=_notes(summary),
+            num_names=len(places) + 1,
+        )
+        for name, shown_in, end, factor in tables
+        if summary[f"jct_mean{end}"].notna().any()
+    ]
+
+
+def _notes(summary: pd.DataFrame) -> tuple[str, ...]:
+    """Say what the columns mean, and what is missing."""
+    notes = [
+        "JCT: completion less arrival. mean: of mean JCT over instances (means over seeds first), with the "
+        f"{100 * LEVEL:.0f} % bootstrap interval over instances (percentiles); median, p95, p99: JCT that 50, 95 and "
+        "99 % of the jobs of a run do not exceed, mean over runs."
+    ]
+    lost = summary[summary["without_schedule"] > 0].groupby("label", sort=False)["without_schedule"].sum()
+    notes += [
+        f"{label}: {count} run{'' if count == 1 else 's'} without a schedule; its columns are over the others."
+        for label, count in lost.items()
+    ]
+    return tuple(notes)
+
+
+def _row(record: Mapping[str, object], places: list[str], end: str, factor: float) -> tuple[str, ...]:
+    """Return the texts of a method at a place, times in the unit of which `factor` make one of the record's."""
+    mean, low, high, *points = (_number(factor * float(str(record[f"{name}{end}"]))) for name in MEASURES)
+    interval = NONE if NONE in (low, high) else f"[{low}, {high}]"
+    return (
+        *(NONE if record[name] != record[name] else str(record[name]) for name in places),
+        str(record["label"]),
+        str(record["instances"]),
+        mean,
+        interval,
+        *points,
+    )
+
+
+def _number(number: float) -> str:
+    """Return a number with four digits, larger ones in full."""
+    if not math.isfinite(number):
+        return NONE
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.4g}"
