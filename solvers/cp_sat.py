@@ -56,13 +56,14 @@ proves where loads bind (within a second on several that `no_lp` does not move a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
-    """What one phase found: schedule, bound, whether it is infeasible, seconds in the solver."""
+    """What one phase found: schedule, bound, whether it is infeasible, seconds and deterministic time in the solver."""
 
     schedule: DagSchedule | None
     lower_bound: int | None
     is_infeasible: bool
     is_finished: bool
     seconds: float
+    effort: float
 
 
 def cp_sat(
@@ -97,6 +98,7 @@ def cp_sat(
         If the solver refuses the model.
     """
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
+    effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
     for number, phase in enumerate(_phases(run.threads)):
         probe = number > 0 and is_small and not run.should_stop()
@@ -120,13 +122,14 @@ def cp_sat(
                 backend_seconds=seconds,
                 solver=asked,
             )
-        if run.seconds_left() <= 0:
+        if run.seconds_left() <= 0 or effort_left <= 0:
             break
         try:
-            answer = _solve_phase(instance, objective, within, schedule, run, contention, phase)
+            answer = _solve_phase(instance, objective, within, schedule, run, contention, phase, effort_left)
         except GaveUpError:
             break
         seconds += answer.seconds
+        effort_left -= answer.effort
         asked = f"ortools {version_of('ortools')}"
         if answer.is_infeasible:
             _refuse_infeasible(instance, schedule, bound)
@@ -202,6 +205,7 @@ def _solve_phase(
     run: ExactRun,
     contention: Contention,
     phase: _Phase,
+    effort_left: float,
 ) -> _Answer:
     """Build the model within its windows and solve it."""
     from ortools.sat.python import cp_model
@@ -216,7 +220,7 @@ def _solve_phase(
     if schedule is not None:
         model.hint(schedule)
     solver = cp_model.CpSolver()
-    _set_parameters(solver, instance, run, phase)
+    _set_parameters(solver, instance, run, phase, effort_left)
     if model.num_literals >= LARGE_MODEL:
         solver.parameters.cp_model_probing_level = 0
     status = solve_in_thread(solver, model.proto_model, run)
@@ -230,10 +234,13 @@ def _solve_phase(
         is_infeasible=status == cp_model.INFEASIBLE,
         is_finished=status == cp_model.OPTIMAL,
         seconds=solver.wall_time,
+        effort=solver.response_proto.deterministic_time,
     )
 
 
-def _set_parameters(solver: cp_model.CpSolver, instance: DagInstance, run: ExactRun, phase: _Phase) -> None:
+def _set_parameters(
+    solver: cp_model.CpSolver, instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: float
+) -> None:
     """Set limits, threads and what searches."""
     parameters = solver.parameters
     parameters.num_workers = run.threads
@@ -242,8 +249,11 @@ def _set_parameters(solver: cp_model.CpSolver, instance: DagInstance, run: Exact
     parameters.subsolvers.extend(phase.subsolvers)
     if not phase.neighbourhoods:
         parameters.use_lns = False
+    effort = effort_left
     if phase.effort is not None:
-        parameters.max_deterministic_time = phase.effort * (1.0 + 0.02 * instance.num_tasks * min(run.threads, 2))
+        effort = min(effort, phase.effort * (1.0 + 0.02 * instance.num_tasks * min(run.threads, 2)))
+    if math.isfinite(effort):
+        parameters.max_deterministic_time = effort
     limit = run.seconds_left() * phase.share
     if math.isfinite(limit):
         parameters.max_time_in_seconds = limit

@@ -35,6 +35,9 @@ class ExactRun(Generic[ScheduleT]):
         Told of every better (objective, lower bound); None where one did not change.
     should_stop
         Asked about twenty times a second; True ends the run with what there is.
+    deterministic_limit
+        Of CP-SAT, None for no limit: work in units of its own, of the order of a second each. With one thread and no
+        `time_limit` the end of the run then depends on nothing but the instance and the seed. Other solvers have none.
     """
 
     start: ScheduleT | None
@@ -45,6 +48,7 @@ class ExactRun(Generic[ScheduleT]):
     watch: Stopwatch
     report: Callable[[int | None, int | None], None]
     should_stop: Callable[[], bool]
+    deterministic_limit: float | None = None
 
     def seconds_left(self) -> float:
         """Return the rest of the time limit, at least 0; infinite without a limit."""

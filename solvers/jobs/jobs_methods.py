@@ -79,6 +79,36 @@ JOBS_METHODS = {
         summary="shortest job first with the true iterations, whatever the predictor",
         source="textbook",
     ),
+    "load-balancing": Method(
+        path="heuristics.jobs.policies.load_balancing:load_balancing",
+        kind="policy",
+        summary="first come, first served on the least-loaded servers; whoever fits starts",
+        source="reconstruction",
+    ),
+    "bin-packing": Method(
+        path="heuristics.jobs.policies.bin_packing:bin_packing",
+        kind="policy",
+        summary="first come, first served on the fullest server that holds the job; whoever fits starts",
+        source="textbook; rule for gangs reconstruction",
+    ),
+    "least-interference": Method(
+        path="heuristics.jobs.policies.least_interference:least_interference",
+        kind="policy",
+        summary="first come, first served on the servers with least load of resources; whoever fits starts",
+        source="reconstruction",
+    ),
+    "drf": Method(
+        path="heuristics.jobs.policies.drf:drf",
+        kind="policy",
+        summary="the oldest job of the user with the smallest dominant share first; the head blocks",
+        source="Ghodsi et al. 2011; rule for gangs reconstruction",
+    ),
+    "tetris": Method(
+        path="heuristics.jobs.policies.tetris:tetris",
+        kind="policy",
+        summary="the job that aligns best with what is free first; whoever fits starts",
+        source="Grandl et al. 2014; rule for gangs reconstruction",
+    ),
 }
 """Methods for the jobs problem by name."""
 

@@ -124,3 +124,28 @@ def test_online_against_offline() -> None:
     assert "learns: conforms, and is online" in shown
     assert re.search(r"^srtf: is online, instance .*: expected the same decisions before tick", shown, re.MULTILINE)
     assert _pictures(notebook) == 4
+
+
+def test_bring_your_own_method() -> None:
+    """Tests that a heuristic of one's own passes the kit, is held to proven optima in a study, and has a worst case."""
+    notebook = nbformat.read(ROOT / "notebooks" / "bring_your_own_method.ipynb", as_version=4)
+    (cell,) = (cell for cell in notebook.cells if "steps=80" in cell.source)
+    cell.source = cell.source.replace("steps=80", "steps=20").replace("random_count=10", "random_count=4")
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    lines = re.findall(r"^(\d+) ticks, (\d+\.\d+) % (.+)$", shown, re.MULTILINE)
+    assert [kind for *_, kind in lines] == ["gap to lower bound", "optimality gap"]
+    assert float(lines[0][1]) >= float(lines[1][1]) >= 0
+    assert "earliest_finish passes 8 checks: verified, " in shown
+    assert re.search(r"^refused: without_transfers: .* before the data of task", shown, re.MULTILINE)
+    assert "42 runs finished, 0 failed" in shown
+    assert "All gaps are optimality gaps: the optima of all 6 instances are proven." in shown
+    wins = re.findall(r"^mine is better than .+ on (\d) of 6 instances, worse on (\d)\.$", shown, re.MULTILINE)
+    assert len(wins) == 4
+    ratios = re.search(r"worst found: (\d+) / (\d+) = (\S+) times the proven optimum", shown)
+    assert ratios is not None
+    assert float(ratios[3]) == pytest.approx(int(ratios[1]) / int(ratios[2]), abs=5e-4)
+    assert int(ratios[1]) > int(ratios[2])
+    assert "the stored certificate holds: True" in shown
+    assert shown.count("<svg") == 2
+    assert _pictures(notebook) == 1

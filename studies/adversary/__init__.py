@@ -1,0 +1,1 @@
+"""Searching small instances on which a heuristic does worst, against proven optima."""

@@ -1,0 +1,78 @@
+"""Where searches start, and what their worst ratios are compared with: random instances of one family."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from instances.cluster import parse_cluster
+from instances.dag_from_graph import CostModel
+from instances.generators.generate import generate
+
+if TYPE_CHECKING:
+    from instances.dag_instance import DagInstance
+
+MEAN_SHARE = 4
+"""Mean durations of generated instances are this part of the longest allowed: so few have to be cut."""
+
+BYTES_PER_TICK = 1_000
+"""Bandwidth of the slowest link: data and bandwidths are scaled to it, so that all instances have one range."""
+
+STARTS, COMPARED, CHANGED = range(3)
+"""Streams of random numbers that have nothing to do with each other: starts, random instances, changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomFamily:
+    """A family of small random instances.
+
+    Parameters
+    ----------
+    family
+        Name of a generator.
+    tasks
+        Number of tasks.
+    gpus
+        Cluster, as `parse_cluster` takes it.
+    ccr
+        Ratio of communication to computation of the generated instances.
+    max_duration
+        Longest duration in ticks; `SearchSpace` cuts longer ones. The mean is a quarter of it.
+    """
+
+    family: str = "layered"
+    tasks: int = 8
+    gpus: str = "mixed-3"
+    ccr: float = 1.0
+    max_duration: int = 20
+
+    def instance(self, seed: int, stream: int, number: int) -> DagInstance:
+        """Return one of the instances of a stream, without memory limits; scaling moves no delay by more than a tick.
+
+        Raises
+        ------
+        ValueError
+            As `generate`.
+        """
+        mean_ticks = max(self.max_duration / MEAN_SHARE, 1.0)
+        made = generate(
+            self.family,
+            tasks=self.tasks,
+            seed=int(np.random.SeedSequence([seed, stream, number]).generate_state(1)[0]),
+            cluster=parse_cluster(self.gpus),
+            cost=CostModel(mean_ticks=mean_ticks, ccr=self.ccr, memory_tightness=0.0),
+        )
+        factor = BYTES_PER_TICK / float(made.bytes_per_tick[~np.eye(made.num_gpus, dtype=bool)].min(initial=np.inf))
+        if factor == 0.0:  # one GPU, no links
+            return made
+        return replace(
+            made,
+            edge_bytes=np.rint(made.edge_bytes * factor).astype(np.int64),
+            bytes_per_tick=made.bytes_per_tick * factor,
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields for JSON."""
+        return asdict(self)
