@@ -17,6 +17,7 @@ from studies.commands.bound import bound
 from studies.commands.convert import convert
 from studies.commands.demo import demo
 from studies.commands.generate import generate
+from studies.commands.library import library
 from studies.commands.methods import methods
 from studies.commands.show_versions import show_versions
 from studies.commands.solve import solve
@@ -35,6 +36,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions
 for _command in (demo, generate, convert, solve, bound, verify, train, methods, show_versions):
     app.command(_command.__name__.replace("_", "-"))(_command)
 app.add_typer(study, name="study")
+app.add_typer(library, name="library")
 
 
 def _print_version(is_asked: bool) -> None:

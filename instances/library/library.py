@@ -1,0 +1,286 @@
+"""The reference library as it is stored: catalogue, instances, ledger and schedules."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from instances.dag_instance import DagInstance
+from instances.dag_json import read_dag_instance, read_dag_schedule
+from instances.jobs.jobs_json import read_jobs_instance, read_jobs_schedule
+from instances.json_fields import JsonObject, parse_json
+from instances.library.catalogue_entry import CatalogueEntry
+from instances.library.compact_text import schedule_text
+from instances.library.identifier import ledger_revision, library_identifier
+from instances.library.ledger import Key, improved, locked, read_ledger, write_ledger
+from instances.library.ledger_entry import LedgerEntry
+from instances.library.leftovers import remove_leftovers
+from instances.library.library_file_error import LibraryFileError
+from instances.text_file import read_text, write_text
+from instances.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from instances.dag_schedule import DagSchedule
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.jobs_schedule import JobsSchedule
+    from instances.library.known_bound import KnownBound
+    from instances.library.known_schedule import KnownSchedule
+
+CATALOGUE_FORMAT, CATALOGUE_VERSION = "optgap/library-catalogue", 1
+CATALOGUE, LEDGER, INSTANCES, SCHEDULES = "catalogue.json", "ledger.json", "instances", "schedules"
+"""Files and folders of a library."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Library:
+    """A stored library; `read_library` makes one.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    version
+        Counts the sets of instances that were published.
+    identifier
+        What papers cite; checked against the catalogue when it is read.
+    catalogue
+        What the instances are, by name.
+    ledger
+        What is known of each, by names of instance and objective.
+    """
+
+    folder: Path
+    version: str
+    identifier: str
+    catalogue: Mapping[str, CatalogueEntry]
+    ledger: Mapping[Key, LedgerEntry]
+
+    @property
+    def revision(self) -> str:
+        """What of the bounds and schedules there is now; the identifier does not say it, as they become better."""
+        return ledger_revision(self.catalogue, self.ledger)
+
+    def reread(self) -> Library:
+        """Return the library with the ledger that is on disk now."""
+        return replace(self, ledger=read_ledger(self.folder / LEDGER))
+
+    def named(self, name: str) -> CatalogueEntry:
+        """Return the one instance whose name is, or begins with, a text.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or more than one.
+        """
+        if name in self.catalogue:
+            return self.catalogue[name]
+        found = [known for known in self.catalogue if known.startswith(name)]
+        if len(found) == 1:
+            return self.catalogue[found[0]]
+        near = found[:3] or self.similar_names(name)
+        such = f", such as {' or '.join(near)}" if near else " (see `optgap library list`)"
+        raise ValueError(f"name: expected the name of one instance of the library{such}, got {name!r}.")
+
+    def similar_names(self, name: str) -> list[str]:
+        """Return up to three names that may have been meant; names may be cut after their number."""
+        full_of = {"-".join(known.split("-")[:2]): known for known in self.catalogue} | {x: x for x in self.catalogue}
+        return list(dict.fromkeys(full_of[near] for near in difflib.get_close_matches(name, full_of, n=3)))
+
+    def instance(self, name: str) -> DagInstance | JobsInstance:
+        """Read an instance.
+
+        Raises
+        ------
+        OSError
+            If its file cannot be read.
+        LibraryFileError
+            If its file is damaged, or it is another instance.
+        ValueError
+            If there is none of that name.
+        """
+        entry = self.named(name)
+        path = self.instance_path(entry.name)
+        try:
+            instance = read_dag_instance(path) if entry.problem == "dag" else read_jobs_instance(path)
+            if instance.sha256 != entry.sha256:
+                raise ValueError(
+                    f"sha256: expected {entry.sha256[:16]}... of the catalogue, got {instance.sha256[:16]}..."
+                )
+        except ValueError as error:
+            raise LibraryFileError(f"{path}: {error}") from error
+        return instance
+
+    def schedule(self, name: str, objective_name: str) -> DagSchedule | JobsSchedule | None:
+        """Read the best schedule known, None where there is none; it is not verified here.
+
+        Raises
+        ------
+        OSError
+            If its file cannot be read.
+        LibraryFileError
+            If a file is damaged.
+        ValueError
+            If there is no such entry.
+        """
+        entry = self.entry(name, objective_name)
+        if entry.schedule is None:
+            return None
+        instance = self.instance(entry.instance)
+        path = self.schedule_path(entry)
+        try:
+            if isinstance(instance, DagInstance):
+                return read_dag_schedule(path, instance)
+            return read_jobs_schedule(path, instance)
+        except ValueError as error:
+            raise LibraryFileError(f"{path}: {error}") from error
+
+    def entry(self, name: str, objective_name: str) -> LedgerEntry:
+        """Return what is known of an instance and an objective.
+
+        Raises
+        ------
+        ValueError
+            If the library has no such entry.
+        """
+        instance = self.named(name)
+        if objective_name not in instance.objectives:
+            known = " or ".join(instance.objectives)
+            raise ValueError(f"objective: expected {known} for {instance.name}, got {objective_name!r}.")
+        key = (instance.name, objective_name)
+        return self.ledger.get(key) or LedgerEntry(instance=instance.name, objective_name=objective_name)
+
+    def entries(self) -> list[LedgerEntry]:
+        """Return what is known of every instance and objective, in the order of the catalogue."""
+        return [
+            self.entry(name, objective_name)
+            for name, instance in self.catalogue.items()
+            for objective_name in instance.objectives
+        ]
+
+    def instance_path(self, name: str) -> Path:
+        """Return where an instance is stored."""
+        return self.folder / INSTANCES / self.catalogue[name].file_name
+
+    def schedule_path(self, entry: LedgerEntry) -> Path:
+        """Return where the schedule of an entry is stored; another objective is another file."""
+        value = None if entry.schedule is None else entry.schedule.objective
+        return self.folder / SCHEDULES / f"{entry.instance}.{entry.objective_name}.{value}.json.gz"
+
+    def improve(
+        self,
+        name: str,
+        objective_name: str,
+        *,
+        bound: KnownBound | None = None,
+        schedule: tuple[KnownSchedule, DagSchedule | JobsSchedule] | None = None,
+    ) -> tuple[Library, bool]:
+        """Put a bound and a schedule into the ledger on disk where they are better than what stands there by then.
+
+        Several processes may do so at once; a process that dies leaves the old entry or the new one, and perhaps a file
+        that `remove_leftovers` removes.
+
+        Parameters
+        ----------
+        name, objective_name
+            Of the entry.
+        bound
+            Proven.
+        schedule
+            What to say of it, and the schedule itself, which the caller has verified.
+
+        Returns
+        -------
+        tuple[Library, bool]
+            The library as it is on disk now, and whether this call changed it.
+
+        Raises
+        ------
+        LedgerContradictionError
+            If a bound would be above the objective of a schedule; nothing is changed.
+        OSError
+            If the folder cannot be written.
+        """
+        key = (self.named(name).name, objective_name)
+        with locked(self.folder):
+            now = self.reread()
+            old = now.entry(*key)
+            new = improved(old, bound, None if schedule is None else schedule[0])
+            if new is old:
+                return now, False
+            try:
+                if schedule is not None and new.schedule is schedule[0]:
+                    with whole_file(self.schedule_path(new)) as partial:
+                        write_text(partial, schedule_text(self.instance(key[0]), schedule[1]))
+                write_ledger(self.folder / LEDGER, {**now.ledger, key: new})
+            finally:  # whether it was written or not: what is on disk decides which schedule stays
+                now = self.reread()
+                _tidy(now)
+            return now, True
+
+    def remove_leftovers(self) -> None:
+        """Remove what an update that was killed has left: half-written files, and schedules that no entry has.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        with locked(self.folder):
+            _tidy(self.reread())
+
+
+def read_library(folder: str | PathLike[str] | None = None) -> Library:
+    """Read a library: its catalogue and its ledger; instances and schedules are read when they are asked for.
+
+    Parameters
+    ----------
+    folder
+        Where it is; default the one that comes with the package.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    LibraryFileError
+        If a file is damaged, or the identifier does not follow from the catalogue.
+    """
+    where = Path(str(files("instances.library") / "data")) if folder is None else Path(folder)
+    path = where / CATALOGUE
+    try:
+        document = JsonObject(parse_json(read_text(path)))
+        found, number = document.text("format"), document.integer("version")
+        if (found, number) != (CATALOGUE_FORMAT, CATALOGUE_VERSION):
+            raise ValueError(
+                f'format: expected "{CATALOGUE_FORMAT}" version {CATALOGUE_VERSION}, got "{found}" {number}.'
+            )
+        version, identifier = document.text("library_version"), document.text("identifier")
+        entries = [
+            CatalogueEntry.from_json(value, f"instances[{index}]")
+            for index, value in enumerate(document.list("instances"))
+        ]
+        document.close()
+        catalogue = {entry.name: entry for entry in entries}
+        if len(catalogue) != len(entries):
+            raise ValueError("instances: expected each name once, got one twice.")
+        derived = library_identifier(version, {entry.name: entry.sha256 for entry in entries})
+        if identifier != derived:
+            raise ValueError(f"identifier: expected {derived}, got {identifier}.")
+    except ValueError as error:
+        raise LibraryFileError(f"{path}: {error}") from error
+    ledger = read_ledger(where / LEDGER)
+    for name, objective_name in ledger:
+        if name not in catalogue or objective_name not in catalogue[name].objectives:
+            raise LibraryFileError(f"{where / LEDGER}: expected entries of the catalogue, got {name} {objective_name}.")
+    return Library(folder=where, version=version, identifier=identifier, catalogue=catalogue, ledger=ledger)
+
+
+def _tidy(library: Library) -> None:
+    """Remove what belongs to no entry, while the lock is held."""
+    kept = {library.schedule_path(entry) for entry in library.ledger.values()}
+    remove_leftovers(library.folder, library.folder / SCHEDULES, library.catalogue, kept)
