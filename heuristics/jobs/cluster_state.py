@@ -81,6 +81,7 @@ class ClusterState:
         self.class_of: NDArray[np.int64] = np.array(class_of_shape, dtype=np.int64)[shapes.shape_of]
         self.classes.finish()
         self._placer = placer
+        placer.watch(self)
         self._refreshed = -1
         self._known: dict[int, tuple[int, JobPlacement | None]] = {}
 
@@ -106,7 +107,7 @@ class ClusterState:
         version, found = self._known.get(shape, (-1, None))
         if version != self.version:
             self.num_placements += 1
-            found = self._placer.place(job, self.free_for(job))
+            found = self._placer.place(self.shapes.first_job[shape], self.free_for(job))
             self._known[shape] = (self.version, found)
         return found
 

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.jobs.resource_demand import resource_demand
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
+
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.resource_demand import ResourceDemand
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -71,6 +76,11 @@ class JobPlacement:
         for stage, server, count in zip(self.stage.tolist(), self.server.tolist(), self.count.tolist(), strict=True):
             counts[stage][column[server]] = count
         return servers, counts
+
+    def demand(self, instance: JobsInstance, job: int) -> ResourceDemand:
+        """Return what the job asks of its servers, in an instance with interference."""
+        servers, counts = self.by_server(instance.num_stages_of(job))
+        return resource_demand(instance, job, servers, counts)
 
     def matrix(self, num_stages: int, num_servers: int) -> NDArray[np.int64]:
         """Return the replicas by stage and server, shape (stages of the job, servers)."""

@@ -6,7 +6,6 @@ import heapq
 from typing import TYPE_CHECKING, Protocol
 
 from instances.jobs.co_location import CoLocation
-from instances.jobs.resource_demand import resource_demand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from heuristics.jobs.job_placement import JobPlacement
     from instances.jobs.co_location import Gpu
     from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.resource_demand import Amount
 
 
 class RunningJobs(Protocol):
@@ -29,6 +29,13 @@ class RunningJobs(Protocol):
 
     def complete(self, time: int) -> list[int]:
         """End the jobs that complete at this tick, the next completion, and return them in order of number."""
+        ...
+
+    def load(self, server: int) -> tuple[Amount, ...]:
+        """Return what the jobs on a server ask of each resource together, in per mille; nothing without interference.
+
+        It is another object as soon as it is another load, and the same for as long as no job comes or goes there.
+        """
         ...
 
 
@@ -60,6 +67,10 @@ class UnalteredJobs:
             done.append(heapq.heappop(self._ends)[1])
         return done
 
+    def load(self, server: int) -> tuple[Amount, ...]:
+        """Return nothing: there are no resources."""
+        return ()
+
 
 class InterferingJobs:
     """Jobs that slow each other; an event costs as much as there are jobs on the same servers.
@@ -78,8 +89,7 @@ class InterferingJobs:
 
     def start(self, job: int, time: int, placement: JobPlacement, gpus: Sequence[Gpu]) -> None:
         """Let a job start."""
-        servers, counts = placement.by_server(self._instance.num_stages_of(job))
-        demand = resource_demand(self._instance, job, servers, counts)
+        demand = placement.demand(self._instance, job)
         self.together.start(job, time, placement.duration(self._iterations[job]), demand, gpus)
 
     def next_completion(self) -> int | None:
@@ -89,3 +99,7 @@ class InterferingJobs:
     def complete(self, time: int) -> list[int]:
         """End the jobs that complete at this tick and return them in order of number."""
         return self.together.complete(time)
+
+    def load(self, server: int) -> tuple[Amount, ...]:
+        """Return what the jobs on a server ask of each resource together, in per mille of its capacity, exactly."""
+        return self.together.load(server)

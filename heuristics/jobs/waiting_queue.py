@@ -41,6 +41,10 @@ class WaitingQueue:
         self.jobs[position + 1 : size + 1] = self.jobs[position:size]
         self.jobs[position] = job
 
+    def position(self, key: tuple[Any, ...]) -> int:
+        """Return where the job with a key stands."""
+        return bisect_left(self._keys, key)
+
     def lower_first(self, key: tuple[Any, ...]) -> None:
         """Replace the key of the first job by one that is not larger."""
         self._keys[0] = key

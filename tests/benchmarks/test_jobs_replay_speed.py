@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
+from heuristics.jobs.policies.drf import drf_policy
 from heuristics.jobs.policies.fifo import fifo_policy
 from heuristics.jobs.policies.qssf import qssf_policy
 from heuristics.jobs.policies.run_policy import run_policy
 from heuristics.jobs.policies.spjf import spjf_policy
 from heuristics.jobs.policies.spwf import spwf_policy
 from heuristics.jobs.policies.srtf import srtf_policy
+from heuristics.jobs.policies.tetris import tetris_policy
 from heuristics.jobs.policies.wcs_duration import wcs_duration_policy
 from heuristics.jobs.policies.wcs_subtime import wcs_subtime_policy
 from heuristics.jobs.policies.wcs_workload import wcs_workload_policy
@@ -49,8 +51,21 @@ POLICIES: dict[str, Callable[[JobsInstance], Policy]] = {
     "qssf": lambda instance: qssf_policy(instance, LEARNS),
     "srtf, blocks": lambda instance: srtf_policy(instance, "blocks"),
     "srtf, skips": lambda instance: srtf_policy(instance, "skips"),
+    "load-balancing": wcs_subtime_policy,
+    "bin-packing": wcs_subtime_policy,
+    "least-interference": wcs_subtime_policy,
+    "drf": drf_policy,
+    "tetris": tetris_policy,
     "a-srpt, provable": lambda instance: a_srpt_policy(instance, TOTAL),
     "a-srpt, work-conserving": lambda instance: a_srpt_policy(instance, TOTAL, mode="work_conserving"),
+}
+
+PLACEMENT_OF = {
+    "load-balancing": "load-balance",
+    "bin-packing": "best-fit",
+    "least-interference": "least-load",
+    "drf": "load-balance",
+    "tetris": "free-descending",
 }
 
 
@@ -70,7 +85,9 @@ def test_jobs_per_second(benchmark: BenchmarkFixture, name: str) -> None:
 
     def replay() -> Simulation:
         predictor = "oracle" if name.startswith("srtf") else LEARNS
-        done = run_policy(POLICIES[name](instance), np.random.default_rng(0), predictor=predictor)
+        placement = PLACEMENT_OF.get(name, "heavy-edge")
+        policy, rng = POLICIES[name](instance), np.random.default_rng(0)
+        done = run_policy(policy, rng, predictor=predictor, placement=placement)
         assert done is not None
         return done
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heuristics.jobs.cluster_state import ClusterState
     from heuristics.jobs.jobs_arrays import JobsArrays
     from instances.jobs.jobs_instance import JobsInstance
 
@@ -45,6 +46,9 @@ class KernelPlacer:
         self.instance = instance
         self.arrays = jobs_arrays(instance, phi)
         self.workspace = new_workspace(self.arrays)
+
+    def watch(self, cluster: ClusterState) -> None:
+        """Take the cluster, see `Placer`; most rules look at free GPUs only."""
 
     def run(self, job: int, kernel: Callable[[], tuple[int, int, int, int]]) -> JobPlacement | None:
         """Run a kernel on arrays and workspace, with more memory for unions of sets of kinds where it asks for it.

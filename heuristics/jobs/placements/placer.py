@@ -8,11 +8,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from heuristics.jobs.cluster_state import ClusterState
     from heuristics.jobs.job_placement import JobPlacement
 
 
 class Placer(Protocol):
     """Finds servers for jobs, one job at a time; complete: it finds a placement wherever one exists."""
+
+    def watch(self, cluster: ClusterState) -> None:
+        """Take the cluster on which jobs will be placed, for rules that look at more than free GPUs."""
+        ...
 
     def place(self, job: int, free: NDArray[np.int64]) -> JobPlacement | None:
         """Return a placement of a job on free GPUs, or None if there is none.

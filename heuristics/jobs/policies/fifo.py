@@ -29,8 +29,9 @@ def fifo(
 ) -> JobsSchedule | None:
     """Start waiting jobs in order of arrival.
 
-    Waiting jobs start in order of arrival; the first one without a placement blocks all others. A
-    reconstruction of ours.
+    Waiting jobs start in order of arrival; the first one without a placement blocks all others. A reconstruction of
+    ours. With the placement ``load-balance`` it is the gang form of the FIFO among the baselines of DL2 (github
+    pengyanghua/DL2), which gives each job up to 16 workers on the least-loaded servers.
 
     Parameters
     ----------

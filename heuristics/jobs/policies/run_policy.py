@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from heuristics.jobs.placements.best_fit import BestFit
 from heuristics.jobs.placements.consolidated import Consolidated
+from heuristics.jobs.placements.free_descending import FreeDescending
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
+from heuristics.jobs.placements.least_load import LeastLoad
+from heuristics.jobs.placements.load_balance import LoadBalance
 from heuristics.jobs.placements.random_placement import RandomPlacement
 from heuristics.jobs.placements.stage_order import StageOrder
 from heuristics.jobs.predictors.predictor_named import predictor_named
@@ -25,7 +29,9 @@ if TYPE_CHECKING:
     from instances.jobs.jobs_instance import JobsInstance
     from instances.jobs.jobs_schedule import JobsSchedule
 
-PLACEMENTS = ("heavy-edge", "consolidated", "stage-order", "random")
+PLACEMENTS = (
+    "heavy-edge", "consolidated", "stage-order", "random", "load-balance", "free-descending", "best-fit", "least-load",
+)  # fmt: skip
 """Placement rules by name."""
 
 
@@ -103,6 +109,10 @@ def placer_named(
         "heavy-edge": HeavyEdge,
         "consolidated": Consolidated,
         "stage-order": StageOrder,
+        "load-balance": LoadBalance,
+        "free-descending": FreeDescending,
+        "best-fit": BestFit,
+        "least-load": LeastLoad,
     }
     if name not in rules:
         raise ValueError(f"placement: expected one of {', '.join(PLACEMENTS)}, got {name!r}.")

@@ -33,7 +33,9 @@ def srtf(
     """Start waiting jobs in order of ceil(n * alpha_min) with their true iterations n: no online policy, a yardstick.
 
     Without preemption the remaining time of a waiting job is its whole duration, so that shortest remaining time first
-    is shortest job first.
+    is shortest job first. With a head that blocks and the placement ``load-balance`` it is the gang form of the SRTF
+    among the baselines of DL2 (github pengyanghua/DL2), a reconstruction of ours: there the key is the fraction of a
+    job that is left, which is 1 for all gangs that wait. `spjf` with that placement is the same with predictions.
 
     Parameters
     ----------

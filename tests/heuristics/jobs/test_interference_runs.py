@@ -15,12 +15,14 @@ from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW, STAGE_ORDER
 from heuristics.jobs.placements.plain_heavy_edge import plain_heavy_edge
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
+from heuristics.jobs.policies.drf import drf_policy
 from heuristics.jobs.policies.fifo import fifo_policy
 from heuristics.jobs.policies.qssf import qssf_policy
 from heuristics.jobs.policies.run_policy import PLACEMENTS, run_policy
 from heuristics.jobs.policies.spjf import spjf_policy
 from heuristics.jobs.policies.spwf import spwf_policy
 from heuristics.jobs.policies.srtf import srtf_policy
+from heuristics.jobs.policies.tetris import tetris_policy
 from heuristics.jobs.policies.wcs_duration import wcs_duration_policy
 from heuristics.jobs.policies.wcs_subtime import wcs_subtime_policy
 from heuristics.jobs.policies.wcs_workload import wcs_workload_policy
@@ -55,6 +57,8 @@ POLICIES: dict[str, Callable[[JobsInstance], Policy]] = {
     "wcs-subtime": wcs_subtime_policy,
     "qssf": lambda instance: qssf_policy(instance, "oracle"),
     "srtf": srtf_policy,
+    "drf": drf_policy,
+    "tetris": tetris_policy,
     "a-srpt": lambda instance: a_srpt_policy(instance, TOTAL),
     "a-srpt work-conserving": lambda instance: a_srpt_policy(instance, TOTAL, mode="work_conserving"),
 }

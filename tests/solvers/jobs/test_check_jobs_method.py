@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -48,7 +50,8 @@ def test_other_placements_verify_and_repeat(name: str, placement: str) -> None:
 @pytest.mark.parametrize("name", [name for name in POLICIES if name != "srtf"])
 def test_policies_are_online(name: str) -> None:
     """Tests that no policy acts on the iterations of a job before its end, once no oracle tells them."""
-    check_is_online(name, **({} if name in ("fifo", "wcs-subtime") else BLIND))
+    predicts = "predictor" in inspect.signature(JOBS_METHODS[name].resolve()).parameters
+    check_is_online(name, **(BLIND if predicts else {}))
 
 
 def test_work_conserving_a_srpt_is_online() -> None:

@@ -7,12 +7,14 @@ import pytest
 
 from heuristics.jobs.policies.a_srpt import a_srpt
 from heuristics.jobs.policies.a_srpt_parameters import ASrptParameters
+from heuristics.jobs.policies.drf import drf
 from heuristics.jobs.policies.fifo import fifo, fifo_policy
 from heuristics.jobs.policies.qssf import qssf, qssf_policy
 from heuristics.jobs.policies.run_policy import PLACEMENTS, run_policy
 from heuristics.jobs.policies.spjf import spjf
 from heuristics.jobs.policies.spwf import spwf
 from heuristics.jobs.policies.srtf import srtf
+from heuristics.jobs.policies.tetris import tetris
 from heuristics.jobs.policies.wcs_duration import wcs_duration
 from heuristics.jobs.policies.wcs_subtime import wcs_subtime
 from heuristics.jobs.policies.wcs_workload import wcs_workload
@@ -21,7 +23,7 @@ from instances.jobs import Job, JobsInstance, JobsObjective, JobsServer, Stage, 
 from tests.heuristics.jobs.fixed_predictor import FixedPredictor
 
 WEIGHTED = JobsObjective.WEIGHTED_COMPLETION
-METHODS = (a_srpt, fifo, qssf, spjf, spwf, srtf, wcs_duration, wcs_subtime, wcs_workload)
+METHODS = (a_srpt, drf, fifo, qssf, spjf, spwf, srtf, tetris, wcs_duration, wcs_subtime, wcs_workload)
 
 
 def test_parameters_are_exact() -> None:
@@ -38,7 +40,7 @@ def test_parameters_are_exact() -> None:
         ({"eps": "x"}, "eps: expected a rational number of at least 0, got 'x'"),
         ({"phi": float("inf")}, "phi: expected a rational number of at least 1, got inf"),
         ({"mode": "both"}, "mode: expected one of provable, work_conserving, got 'both'"),
-        ({"placement": "best"}, "placement: expected one of heavy-edge, consolidated, stage-order, random, got 'best'"),
+        ({"placement": "best"}, f"placement: expected one of {', '.join(PLACEMENTS)}, got 'best'"),
         ({"predictor": "best"}, "predictor: expected one of"),
     ],
 )
