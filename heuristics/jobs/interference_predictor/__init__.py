@@ -1,0 +1,1 @@
+"""Interference predictor: how much slower a job runs beside others, learned from co-locations."""

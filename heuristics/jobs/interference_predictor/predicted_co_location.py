@@ -1,0 +1,141 @@
+"""Running jobs at predicted speeds, for simulators in which policies are trained."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from heuristics.jobs.interference_predictor.predicted_speed import predicted_speed
+from heuristics.jobs.interference_predictor.resident import Resident
+from heuristics.jobs.running_jobs import InterferingJobs
+from instances.jobs.co_location import CoLocation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+    from instances.jobs.co_location import Gpu
+    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.resource_demand import ResourceDemand
+
+
+def predicted_jobs(instance: JobsInstance, predictor: InterferencePredictor) -> InterferingJobs:
+    """Return what knows the completions of an instance at predicted speeds, with nothing running yet.
+
+    For training only: whatever is reported comes from the true model.
+
+    Raises
+    ------
+    ValueError
+        If the instance has no interference.
+    """
+    jobs = InterferingJobs(instance)
+    jobs.together = PredictedCoLocation(instance, predictor)
+    return jobs
+
+
+class PredictedCoLocation(CoLocation):
+    """The running jobs of an instance, each at the speed that its largest predicted y of any server allows.
+
+    Parameters
+    ----------
+    instance
+        With interference. Its pairs of classes are not looked at.
+    predictor
+        Of y.
+    """
+
+    def __init__(self, instance: JobsInstance, predictor: InterferencePredictor) -> None:
+        """Start with nothing running."""
+        super().__init__(instance)
+        self._instance, self._predictor = instance, predictor
+        self._y: dict[int, dict[int, float]] = {}
+
+    def start(self, job: int, time: int, ticks: int, demand: ResourceDemand, gpus: Iterable[Gpu] = ()) -> None:
+        """Let a job start; see `CoLocation.start`."""
+        self._y.pop(job, None)  # of an earlier run
+        super().start(job, time, ticks, demand, gpus)
+
+    def what_if(
+        self, job: int, demand: ResourceDemand, gpus: Sequence[Gpu] = ()
+    ) -> tuple[int, dict[int, tuple[int, int]]]:
+        """Return the predicted speed that a job would have, and of those beside it the speeds before and then.
+
+        Nothing changes. Jobs whose predicted speed stays the same are not listed; a prediction may rise.
+        """
+        own_y: list[float] = []
+        y_of: dict[int, dict[int, float]] = {}
+        for server in demand.servers:
+            there = [self._resident(other, server, beside=(job, gpus)) for other in self._own.get(server, ())]
+            there.append(self._resident_of(job, server, demand, gpus))
+            y = self._predictor.predict(self._instance, server, there).tolist()
+            own_y.append(y[-1])
+            for resident, value in zip(there, y[:-1], strict=False):
+                y_of.setdefault(resident.job, dict(self._y[resident.job]))[server] = value
+        changed = {}
+        for other, values in y_of.items():
+            before, then = self.speed(other), _speed(values.values())
+            if then != before:
+                changed[other] = (before, then)
+        return _speed(own_y), changed
+
+    def _update(self, servers: Iterable[int], time: int) -> None:
+        """Predict the speeds of all jobs on some servers anew."""
+        touched: dict[int, None] = {}
+        for server in servers:
+            there = [self._resident(job, server) for job in self._own.get(server, ())]
+            y = self._predictor.predict(self._instance, server, there).tolist()
+            for resident, value in zip(there, y, strict=True):
+                self._y.setdefault(resident.job, {})[server] = value
+                touched[resident.job] = None
+        for job in touched:
+            run, speed = self._running[job], _speed(self._y[job].values())
+            if speed != run.speed:
+                run.left -= run.speed * (time - run.since)
+                run.since, run.speed = time, speed
+                run.end = time - (-run.left // speed)
+                heapq.heappush(self._ends, (run.end, job))
+
+    def _resident(self, job: int, server: int, beside: tuple[int, Sequence[Gpu]] | None = None) -> Resident:
+        """Return a running job on a server, with or without one that would come `beside` it on GPUs."""
+        run = self._running[job]
+        return self._resident_of(job, server, run.demand, run.gpus, beside)
+
+    def _resident_of(
+        self,
+        job: int,
+        server: int,
+        demand: ResourceDemand,
+        gpus: Sequence[Gpu],
+        beside: tuple[int, Sequence[Gpu]] | None = None,
+    ) -> Resident:
+        """Return a job on a server under a placement."""
+        here = [gpu for gpu in gpus if gpu[0] == server]
+        others = {other for gpu in here for other in self.occupants(gpu)} - {job}
+        if beside is not None and set(here) & set(beside[1]):
+            others.add(beside[0])
+        own = demand.own[demand.servers.index(server)]
+        return Resident(
+            job=job,
+            replicas=len(here) or self._replicas(job, demand, server),
+            own=own,
+            sens=demand.sens,
+            partners=tuple(sorted({self._class_of[other] for other in others})),
+        )
+
+    def _replicas(self, job: int, demand: ResourceDemand, server: int) -> int:
+        """Return the replicas of a job on a server from what they ask for together and what each asks for.
+
+        A job that asks for nothing is taken to be spread evenly; interference hardly depends on it.
+        """
+        use = self._interference.use[job].tolist()
+        own = demand.own[demand.servers.index(server)]
+        for each, together in zip(use, own, strict=True):
+            if each:
+                return int(together) // int(each)
+        return max(1, int(self._instance.gang_size[job]) // len(demand.servers))
+
+
+def _speed(y: Iterable[float]) -> int:
+    """Return the speed at the largest y, in per mille."""
+    return int(predicted_speed(max(y)))

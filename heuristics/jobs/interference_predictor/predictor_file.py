@@ -1,0 +1,120 @@
+"""Predictors in files: NumPy arrays and their hash."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heuristics.jobs.interference_predictor.constant_model import ConstantModel
+from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
+from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+from heuristics.jobs.interference_predictor.network_model import NUM_HIDDEN, NetworkModel
+from heuristics.jobs.interference_predictor.ridge_model import RidgeModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.interference_predictor.speed_model import SpeedModel
+
+FORMAT = "optgap/interference-predictor 1"
+"""First line of what is hashed, and an array of the file."""
+
+_MODELS: Mapping[str, type] = {"constant": ConstantModel, "ridge": RidgeModel, "network": NetworkModel}
+_SPACE = ("classes", "resources", "kinds")
+_HASH = "sha256"
+
+
+def save_predictor(path: str | PathLike[str], predictor: InterferencePredictor) -> None:
+    """Write a predictor; the same one gives the same bytes."""
+    arrays = _arrays(predictor)
+    stored: dict[str, Any] = {**arrays, _HASH: np.array(_sha256(arrays))}
+    with open(path, "wb") as file:
+        np.savez(file, **stored)
+
+
+def predictor_sha256(predictor: InterferencePredictor) -> str:
+    """Return the SHA-256 of format, names, shapes and values, the same on every machine."""
+    return _sha256(_arrays(predictor))
+
+
+def load_predictor(path: str | PathLike[str]) -> InterferencePredictor:
+    """Read a predictor that `save_predictor` wrote; nothing in the file is executed.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such file, or its hash is another.
+    OSError
+        If it cannot be read.
+    """
+    with open(path, "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = dict(stored)
+        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path}: expected a file of a predictor, got something else ({error}).") from error
+    written = str(arrays.pop(_HASH, ""))
+    if str(arrays.get("format", "")) != FORMAT:
+        raise ValueError(f"{path}: expected format {FORMAT!r}, got {str(arrays.get('format', ''))!r}.")
+    if _sha256(arrays) != written:
+        raise ValueError(f"{path}: expected content of SHA-256 {written}, got {_sha256(arrays)}.")
+    return _predictor(arrays, str(path))
+
+
+def _arrays(predictor: InterferencePredictor) -> dict[str, NDArray[np.generic]]:
+    """Return everything as arrays by name."""
+    model = predictor.model
+    kind = next((name for name, one in _MODELS.items() if isinstance(model, one)), None)
+    if kind is None:
+        raise TypeError(f"model: expected one of {', '.join(_MODELS)}, got {type(model).__name__}.")
+    numbers = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}  # type: ignore[arg-type]
+    texts = {name: np.array(getattr(predictor.space, name), dtype=np.str_) for name in _SPACE}
+    return {"format": np.array(FORMAT), "model": np.array(kind), **texts, **numbers}
+
+
+def _sha256(arrays: Mapping[str, NDArray[np.generic]]) -> str:
+    """Return the hash of arrays in order of their names."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.kind} {array.shape}\n".encode())
+        if array.dtype.kind == "U":
+            digest.update("\n".join(array.ravel().tolist()).encode())
+        else:
+            digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()
+
+
+def _predictor(arrays: dict[str, NDArray[np.generic]], place: str) -> InterferencePredictor:
+    """Return the predictor that the arrays are of, checked."""
+    space = FeatureSpace(**{name: tuple(map(str, arrays.get(name, np.zeros(0)).tolist())) for name in _SPACE})
+    kind, inputs = str(arrays.get("model", "")), space.num_features
+    if kind not in _MODELS:
+        raise ValueError(f"{place}: expected model {', '.join(_MODELS)}, got {kind!r}.")
+    of_features = {"mean": (inputs,), "scale": (inputs,)}
+    hidden = (NUM_HIDDEN,)
+    shapes_of: dict[str, dict[str, tuple[int, ...]]] = {
+        "constant": {"value": ()},
+        "ridge": {**of_features, "weights": (inputs,), "intercept": ()},
+        "network": {
+            **of_features,
+            **{"w1": (inputs, *hidden), "b1": hidden, "w2": hidden * 2, "b2": hidden, "w3": (*hidden, 1), "b3": (1,)},
+        },
+    }
+    shapes = shapes_of[kind]
+    for name, shape in shapes.items():
+        array = arrays.get(name)
+        if array is None or array.dtype.kind != "f" or array.shape != shape:
+            got = "none" if array is None else f"{array.dtype} {array.shape}"
+            raise ValueError(f"{place}: expected {name} of {shape} numbers, got {got}.")
+        if not np.isfinite(array.astype(np.float64)).all():
+            raise ValueError(f"{place}: expected finite numbers in {name}, got others.")
+    model: SpeedModel = _MODELS[kind](**{name: arrays[name] for name in shapes})
+    return InterferencePredictor(space=space, model=model)
