@@ -1,0 +1,133 @@
+"""What an agent sees when it decides on a job, as padded arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heuristics.jobs.marl.groups import MAX_GROUPS
+from heuristics.jobs.marl.server_states import NUM_RESOURCES
+from heuristics.jobs.marl.topology import MAX_SOCKETS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.marl.partitions import Partitions
+
+SUMMARY_FEATURES = 9 + NUM_RESOURCES
+"""Numbers in the summary of an agent."""
+
+SERVER_FEATURES = 4
+"""B[v] / max B and load[nic] of the NIC, load[pcie] of switches, load[cpu] of sockets."""
+
+JOB_FEATURES = 9 + 2 * NUM_RESOURCES
+"""Of the job to decide on."""
+
+GROUP_FEATURES = 4
+"""Of a candidate placement."""
+
+_GPU_FEATURES = 4 + 2 * NUM_RESOURCES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservationSize:
+    """Sizes of the padded arrays; observations of one size can be stacked.
+
+    Parameters
+    ----------
+    kinds
+        Names of the kinds of GPU that are told apart, in order; a GPU of another kind has no mark.
+    num_agents
+        A.
+    num_servers, num_gpus, num_racks
+        Most servers of an agent, GPUs of a server, racks of an agent's servers.
+    """
+
+    kinds: tuple[str, ...]
+    num_agents: int
+    num_servers: int
+    num_gpus: int
+    num_racks: int
+
+    @classmethod
+    def of(cls, partitions: Partitions) -> ObservationSize:
+        """Return the smallest sizes that hold the observations of an instance's agents."""
+        instance = partitions.instance
+        racks = [
+            1 if instance.racks is None else len(set(instance.racks.rack_of_server[partitions.servers_of(a)].tolist()))
+            for a in range(partitions.num_agents)
+        ]
+        return cls(
+            kinds=instance.kinds,
+            num_agents=partitions.num_agents,
+            num_servers=int(np.diff(partitions.cuts).max()),
+            num_gpus=int(instance.num_gpus_of.max()),
+            num_racks=max(racks),
+        )
+
+    @property
+    def gpu_features(self) -> int:
+        """Numbers per GPU: a mark of its kind, then ten."""
+        return len(self.kinds) + _GPU_FEATURES
+
+    @property
+    def num_slots(self) -> int:
+        """Slots of a decision."""
+        return MAX_GROUPS + self.num_agents
+
+
+class Observation(NamedTuple):
+    """An observation; float32 but for the last array, 0 where there is nothing. Section 3.2 of the reference, ours.
+
+    Sizes as in `ObservationSize`: A agents, V servers, P GPUs per server, R racks; two sockets. Times are in units of
+    kappa (see `time_scale`), demands and sensitivities in units of 1000 per mille.
+    """
+
+    gpus: NDArray[np.float32]
+    """(V, P, kinds + 10): mark of the kind; free places; longest time of a stage of the job that may run on the kind,
+    over T*, and a flag where none may; sums over jobs on it of age, of what a replica asks of cpu, pcie, nic, and of
+    sensitivities."""
+    servers: NDArray[np.float32]
+    """(V, 4): see `SERVER_FEATURES`."""
+    has_server: NDArray[np.float32]
+    """(V,)"""
+    has_gpu: NDArray[np.float32]
+    """(V, P)"""
+    on_switch: NDArray[np.float32]
+    """(V, 2, P)"""
+    has_socket: NDArray[np.float32]
+    """(V, 2)"""
+    in_rack: NDArray[np.float32]
+    """(V, R)"""
+    summaries: NDArray[np.float32]
+    """(A, 12): of the deciding agent, then of the others in order of number, as of the beginning of the round."""
+    job: NDArray[np.float32]
+    """(15,): ln g, S, Q, alpha^lb in kappa, alpha^min and comm(x^min) in alpha^lb, what a replica asks of cpu, pcie,
+    nic, sensitivities, time waited, forwards, predicted duration."""
+    group_servers: NDArray[np.float32]
+    """(8, V): share of the job's replicas on each server."""
+    groups: NDArray[np.float32]
+    """(8, 4): alpha / alpha^lb, own speed / 1000, loss of speed of others / 1000, servers used / g."""
+    mask: NDArray[np.bool_]
+    """(8 + A,): whether each slot may be chosen, see `Decision`."""
+
+
+def empty_observation(size: ObservationSize) -> Observation:
+    """Return an observation of zeros in which nothing may be chosen."""
+    shapes = {
+        "gpus": (size.num_servers, size.num_gpus, size.gpu_features),
+        "servers": (size.num_servers, SERVER_FEATURES),
+        "has_server": (size.num_servers,),
+        "has_gpu": (size.num_servers, size.num_gpus),
+        "on_switch": (size.num_servers, MAX_SOCKETS, size.num_gpus),
+        "has_socket": (size.num_servers, MAX_SOCKETS),
+        "in_rack": (size.num_servers, size.num_racks),
+        "summaries": (size.num_agents, SUMMARY_FEATURES),
+        "job": (JOB_FEATURES,),
+        "group_servers": (MAX_GROUPS, size.num_servers),
+        "groups": (MAX_GROUPS, GROUP_FEATURES),
+    }
+    arrays = {name: np.zeros(shape, dtype=np.float32) for name, shape in shapes.items()}
+    return Observation(**arrays, mask=np.zeros(size.num_slots, dtype=np.bool_))

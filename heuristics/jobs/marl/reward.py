@@ -1,0 +1,84 @@
+"""Rewards of the agents: minus the unfinished jobs of each, for every tick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.marl.simulate_agents import AgentsRun
+
+DISCOUNT = 0.99
+"""gamma, for a stretch of kappa ticks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RoundRewards:
+    """What every round but the last one of a run brings; section 3.5 of the reference, ours.
+
+    Summed over agents and rounds, minus kappa times the undiscounted rewards is exactly the total JCT (weighted, if
+    weights count): each unfinished job is counted once per tick from its release to its completion.
+
+    Parameters
+    ----------
+    times
+        Ticks of the rounds, ascending, shape (rounds,), int64: all arrivals and completions but the last one.
+    ticks
+        Delta, until the next round, same shape, int64.
+    unfinished
+        U, number (or total weight) of unfinished jobs in the queue or on the servers of each agent after the round,
+        shape (rounds, agents), int64.
+    """
+
+    times: NDArray[np.int64]
+    ticks: NDArray[np.int64]
+    unfinished: NDArray[np.int64]
+
+    def rewards(self, kappa: float) -> NDArray[np.float64]:
+        """Return r = -U Delta / kappa by round and agent, shape (rounds, agents); their sum over agents is the team's.
+
+        Parameters
+        ----------
+        kappa
+            Unit of time in ticks, see `time_scale`.
+        """
+        return -(self.unfinished * self.ticks[:, None]) / kappa
+
+    def discounts(self, kappa: float, gamma: float = DISCOUNT) -> NDArray[np.float64]:
+        """Return gamma^(Delta / kappa) of every round, shape (rounds,)."""
+        factors: NDArray[np.float64] = gamma ** (self.ticks / kappa)
+        return factors
+
+    def total_jct(self) -> int:
+        """Return the sum of all U Delta in ticks."""
+        return int((self.unfinished.sum(axis=1) * self.ticks).sum())
+
+
+def round_rewards(run: AgentsRun, *, is_weighted: bool = False) -> RoundRewards:
+    """Return the rewards of a run.
+
+    Parameters
+    ----------
+    run
+        To its end.
+    is_weighted
+        Whether jobs count with their weights.
+    """
+    rounds, completion = run.rounds, run.simulation.completion
+    instance = rounds.instance
+    weight = instance.weight if is_weighted else np.ones(instance.num_jobs, dtype=np.int64)
+    times = np.unique(np.concatenate([instance.release, completion]))
+    changes = np.zeros((len(times), rounds.num_agents), dtype=np.int64)
+    owner = rounds.partitions.home.copy()
+    np.add.at(changes, (np.searchsorted(times, instance.release), owner), weight)
+    for time, job, agent in rounds.forwards:
+        row = np.searchsorted(times, time)
+        changes[row, owner[job]] -= weight[job]
+        changes[row, agent] += weight[job]
+        owner[job] = agent
+    np.subtract.at(changes, (np.searchsorted(times, completion), owner), weight)
+    return RoundRewards(times=times[:-1], ticks=np.diff(times), unfinished=np.cumsum(changes, axis=0)[:-1])

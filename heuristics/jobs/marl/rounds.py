@@ -1,0 +1,199 @@
+"""Rounds of decisions: queues of the agents, starts, forwarding and waiting."""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heuristics.jobs.marl.decider import Decision
+from heuristics.jobs.marl.groups import MAX_GROUPS, CandidateGroups
+from heuristics.jobs.marl.server_states import ServerStates
+from heuristics.jobs.policies.policy import Policy
+from heuristics.jobs.running_jobs import InterferingJobs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.cluster_state import ClusterState
+    from heuristics.jobs.job_shapes import JobShapes
+    from heuristics.jobs.marl.decider import Decider
+    from heuristics.jobs.marl.groups import Group
+    from heuristics.jobs.marl.partitions import Partitions
+
+MAX_FORWARDS = 1
+"""F, how often a job may be forwarded."""
+
+
+class Rounds(Policy):
+    """Several agents that place jobs on their own servers, as a policy for the simulator; ours.
+
+    Sections 3.1.2, 3.1.3 and 3.1.5 of the reference. A round takes place at every tick with an arrival or completion.
+    Agents act in order of number; each walks its queue once, by (arrival, number), with one action per job. Forwarded
+    jobs then join their new queues and only those are walked, until nothing is forwarded.
+
+    An agent may forward a job that was forwarded fewer than F times to one whose empty servers can host it, and must
+    not wait if nothing runs on its servers and a group exists. So the simulation always ends: where nobody arrives or
+    completes any more and nothing runs, waiting is masked for every job, and after F forwards it starts. An action that
+    is the only one is taken without asking.
+
+    Parameters
+    ----------
+    shapes
+        Which jobs are alike; without a restriction of kinds.
+    partitions
+        Of the same instance.
+    decider
+        Takes the decisions.
+    max_forwards
+        F, at least 0.
+
+    Attributes
+    ----------
+    queues
+        Of each agent, jobs as (arrival, number), in order.
+    running_on
+        Jobs that run on each agent's servers, in order of start.
+    predicted_ticks
+        Dhat of each job that has arrived, its predicted duration where it runs fastest, in ticks.
+    predicted_run
+        nhat alpha(x) of each job that runs, in ticks, rounded once.
+    num_forwards
+        How often each job was forwarded, shape (jobs,), int64.
+    forwards
+        Every forward as (tick, job, new agent), in order.
+    gang_size
+        GPUs that each job asks for.
+    num_decisions
+        Decisions that the decider took.
+    states
+        What runs on every server and GPU.
+
+    Raises
+    ------
+    ValueError
+        If `max_forwards` is negative, the instances differ, or the shapes restrict kinds.
+    """
+
+    def __init__(
+        self, shapes: JobShapes, partitions: Partitions, decider: Decider, *, max_forwards: int = MAX_FORWARDS
+    ) -> None:
+        """Start with empty queues."""
+        super().__init__(shapes)
+        if partitions.instance is not shapes.instance:
+            raise ValueError("partitions: expected those of the instance of the shapes, got another instance.")
+        if shapes.phi is not None:
+            raise ValueError(f"phi: expected None, as agents use all kinds, got {shapes.phi}.")
+        if max_forwards < 0:
+            raise ValueError(f"max_forwards: expected at least 0, got {max_forwards}.")
+        self.partitions = partitions
+        self.max_forwards = max_forwards
+        self.num_agents = partitions.num_agents
+        self.num_slots = num_slots(partitions.num_agents)
+        self.queues: list[list[tuple[int, int]]] = [[] for _ in range(self.num_agents)]
+        self.running_on: list[dict[int, Group]] = [{} for _ in range(self.num_agents)]
+        self.predicted_ticks: dict[int, int] = {}
+        self.predicted_run: dict[int, float] = {}
+        self.num_forwards: NDArray[np.int64] = np.zeros(self.instance.num_jobs, dtype=np.int64)
+        self.forwards: list[tuple[int, int, int]] = []
+        self.num_decisions = 0
+        self._decider = decider
+        self._prediction: dict[int, int] = {}
+        self._owner: list[int] = partitions.home.tolist()
+        self.gang_size: list[int] = self.instance.gang_size.tolist()
+
+    def begin(self, cluster: ClusterState) -> None:
+        """Take the cluster."""
+        super().begin(cluster)
+        running = cluster.running
+        self.together = running.together if isinstance(running, InterferingJobs) else None
+        self.states = ServerStates(self.instance, self.together)
+        self._groups = CandidateGroups(self.partitions, cluster, self.together)
+
+    def owner(self, job: int) -> int:
+        """Return the agent in whose queue, or on whose servers, a job is; its home before it arrives."""
+        return self._owner[job]
+
+    def arrive(self, job: int, time: int, prediction: int) -> None:
+        """Let a job join the queue of its home."""
+        self._prediction[job] = prediction
+        self.predicted_ticks[job] = self.shapes.predicted_duration(job, prediction)
+        insort(self.queues[self._owner[job]], (time, job))
+
+    def complete(self, job: int, time: int) -> None:
+        """Take a job from its servers."""
+        agent = self._owner[job]
+        del self.running_on[agent][job], self.predicted_run[job]
+        self.states.complete(job)
+        self._groups.forget(agent)
+
+    def dispatch(self, time: int) -> list[int]:
+        """Hold a round and return the jobs that start."""
+        self._decider.begin_round(self, time)
+        started: list[int] = []
+        walked = [list(queue) for queue in self.queues]
+        while any(walked):
+            received: list[list[tuple[int, int]]] = [[] for _ in range(self.num_agents)]
+            for agent, entries in enumerate(walked):
+                for entry in entries:
+                    slot, groups = self._choose(agent, entry[1], time)
+                    if slot == self.num_slots - 1:
+                        continue
+                    self.queues[agent].remove(entry)
+                    if slot < MAX_GROUPS:
+                        self._start(agent, entry[1], groups[slot], time)
+                        started.append(entry[1])
+                    else:
+                        insort(received[self._forward(agent, entry[1], slot, time)], entry)
+            for agent, entries in enumerate(received):
+                for entry in entries:
+                    insort(self.queues[agent], entry)
+            walked = received
+        return started
+
+    def mask(self, agent: int, job: int, num_groups: int) -> NDArray[np.bool_]:
+        """Return whether each slot may be chosen, shape (slots,); see `Decision`."""
+        allowed = np.zeros(self.num_slots, dtype=np.bool_)
+        allowed[:num_groups] = True
+        if self.num_forwards[job] < self.max_forwards:
+            allowed[MAX_GROUPS:-1] = np.delete(self.partitions.can_host[:, job], agent)
+        allowed[-1] = bool(self.running_on[agent]) or not num_groups
+        return allowed
+
+    def _choose(self, agent: int, job: int, time: int) -> tuple[int, list[Group]]:
+        """Return the slot that is chosen for a job, and its groups."""
+        groups = self._groups.of(job, agent)
+        mask = self.mask(agent, job, len(groups))
+        possible = np.flatnonzero(mask)
+        if len(possible) == 1:
+            return int(possible[0]), groups
+        decision = Decision(agent=agent, job=job, time=time, groups=groups, mask=mask)
+        slot = self._decider.decide(self, decision)
+        if not 0 <= slot < self.num_slots or not mask[slot]:
+            raise ValueError(f"slot of job {job}: expected one of {possible.tolist()}, got {slot}.")
+        self.num_decisions += 1
+        return slot, groups
+
+    def _start(self, agent: int, job: int, group: Group, time: int) -> None:
+        """Start a job on a group."""
+        self.cluster.start(job, group.placement, time)
+        self.running_on[agent][job] = group
+        self.predicted_run[job] = float(self._prediction[job] * group.placement.alpha)
+        gpus = self.cluster.gpus_of[job] if self.cluster.occupancy is not None else None
+        self.states.start(job, time, group.placed, group.demand, gpus)
+        self._groups.forget(agent)
+
+    def _forward(self, agent: int, job: int, slot: int, time: int) -> int:
+        """Hand a job to another agent and return it."""
+        other = slot - MAX_GROUPS
+        other += other >= agent
+        self.num_forwards[job] += 1
+        self.forwards.append((time, job, other))
+        self._owner[job] = other
+        return other
+
+
+def num_slots(num_agents: int) -> int:
+    """Return the number of slots of a decision: groups, forwards, wait."""
+    return MAX_GROUPS + num_agents
