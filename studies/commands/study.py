@@ -2,9 +2,13 @@
 
 import typer
 
+from studies.commands.actor_critic import actor_critic
+from studies.commands.adversary import adversary
+from studies.commands.interference import interference
 from studies.commands.online import online
 from studies.commands.plan_distance import plan_distance
 from studies.commands.study_plot import study_plot
+from studies.commands.study_report import study_report
 from studies.commands.study_run import study_run
 from studies.commands.study_table import study_table
 
@@ -12,5 +16,9 @@ study = typer.Typer(rich_markup_mode=None, help="Run, tabulate and plot many ins
 study.command("run")(study_run)
 study.command("table")(study_table)
 study.command("plot")(study_plot)
+study.command("report")(study_report)
 study.command("plan-distance")(plan_distance)
 study.command("online")(online)
+study.command("adversary")(adversary)
+study.command("actor-critic")(actor_critic)
+study.command("interference")(interference)

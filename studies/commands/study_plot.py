@@ -36,6 +36,7 @@ def study_plot(
             raise BadInputError(f"--format: expected some of {', '.join(FORMATS)}, got {kind!r}.")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
+    from solvers.versions import available_cores
     from studies.experiment.bound_traces import bound_traces
     from studies.experiment.study_bound_ratios import study_bound_ratios
     from studies.experiment.study_frame import to_frame, traces
@@ -56,6 +57,7 @@ def study_plot(
             budgets=budgets if budget is not None else None,
             ratios=ratios,
             curves=bound_curves(sides, ratios.drop_duplicates("sha256")[["sha256", "best"]]),
+            processes=available_cores(),
         )
     if as_json:
         print_json({"figures": [str(path) for path in paths]})

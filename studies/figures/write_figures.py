@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from studies.figures.critical_difference import critical_difference_diagram
 from studies.figures.exact_convergence import exact_convergence
 from studies.figures.gap_ecdf_figure import gap_ecdf_figure
 from studies.figures.performance_profiles import performance_profiles
+from studies.figures.side_by_side import side_by_side
 from studies.figures.stability_figure import stability_figure
 from studies.figures.target_ecdf_figure import target_ecdf_figure
 from studies.statistics.study_gaps import ANY_BUDGET, budgets_of, study_gaps
@@ -47,6 +49,7 @@ def write_figures(
     budgets: Sequence[str] | None = None,
     ratios: pd.DataFrame | None = None,
     curves: pd.DataFrame | None = None,
+    processes: int = 1,
 ) -> list[Path]:
     """Draw everything at every budget, and once what does not depend on a budget.
 
@@ -65,6 +68,8 @@ def write_figures(
         At which; by default all of the frame.
     ratios, curves
         Of bounds, as `bound_ratios` and `bound_curves` return them; what is None or empty is not drawn.
+    processes
+        That draw at a time, where the system can copy this one.
 
     Returns
     -------
@@ -81,20 +86,34 @@ def write_figures(
         raise ValueError(f"figures: expected some of {', '.join(FIGURES)}, got {unknown[0]!r}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    tasks = []
     for budget in (budgets_of(frame) or [ANY_BUDGET]) if budgets is None else budgets:
         gaps = study_gaps(frame, budget)
-        for name, ax in study_figures(gaps, traces, names):
-            written += _save(ax, folder / f"{name}{_suffix(gaps.budget)}", formats)
-    for name, ax in reference_figures(ratios, curves, names):
-        written += _save(ax, folder / name, formats)
-    return written
+        for name, draw in _study_drawers(gaps, traces, names).items():
+            tasks.append(partial(_write, draw, folder / f"{name}{_suffix(gaps.budget)}", formats))
+    for name, draw in _reference_drawers(ratios, curves, names).items():
+        tasks.append(partial(_write, draw, folder / name, formats))
+    return [path for paths in side_by_side(tasks, processes) for path in paths]
 
 
 def study_figures(
     gaps: StudyGaps, traces: pd.DataFrame, names: Collection[str] = FIGURES
 ) -> Iterator[tuple[str, Axes]]:
     """Yield the figures at a budget with their names, one at a time; `figure_captions` says in words what they show."""
+    for name, draw in _study_drawers(gaps, traces, names).items():
+        yield name, draw()
+
+
+def reference_figures(
+    ratios: pd.DataFrame | None, curves: pd.DataFrame | None, names: Collection[str] = FIGURES
+) -> Iterator[tuple[str, Axes]]:
+    """Yield the figures of what proves the bounds, where there is something to draw."""
+    for name, draw in _reference_drawers(ratios, curves, names).items():
+        yield name, draw()
+
+
+def _study_drawers(gaps: StudyGaps, traces: pd.DataFrame, names: Collection[str]) -> dict[str, Callable[[], Axes]]:
+    """Return what draws the figures at a budget."""
     drawers: dict[str, Callable[[], Axes]] = {
         "box-plots": lambda: box_plots(gaps),
         "performance-profiles": lambda: performance_profiles(gaps),
@@ -109,19 +128,24 @@ def study_figures(
             "targets-evaluations": lambda: target_ecdf_figure(gaps, traces, "evaluations"),
             "targets-seconds": lambda: target_ecdf_figure(gaps, traces, "seconds"),
         }
-    for name, draw in drawers.items():
-        if name in names:
-            yield name, draw()
+    return {name: draw for name, draw in drawers.items() if name in names}
 
 
-def reference_figures(
-    ratios: pd.DataFrame | None, curves: pd.DataFrame | None, names: Collection[str] = FIGURES
-) -> Iterator[tuple[str, Axes]]:
-    """Yield the figures of what proves the bounds, where there is something to draw."""
-    if ratios is not None and len(ratios) and "bound-ratios" in names:
-        yield "bound-ratios", bound_ratio_figure(ratios)
-    if curves is not None and len(curves) and "incumbent-and-bound" in names:
-        yield "incumbent-and-bound", exact_convergence(curves)
+def _reference_drawers(
+    ratios: pd.DataFrame | None, curves: pd.DataFrame | None, names: Collection[str]
+) -> dict[str, Callable[[], Axes]]:
+    """Return what draws the figures of bounds, where there is something to draw."""
+    drawers: dict[str, Callable[[], Axes]] = {}
+    if ratios is not None and len(ratios):
+        drawers["bound-ratios"] = lambda: bound_ratio_figure(ratios)
+    if curves is not None and len(curves):
+        drawers["incumbent-and-bound"] = lambda: exact_convergence(curves)
+    return {name: draw for name, draw in drawers.items() if name in names}
+
+
+def _write(draw: Callable[[], Axes], path: Path, formats: Sequence[str]) -> list[Path]:
+    """Draw a figure and write it."""
+    return _save(draw(), path, formats)
 
 
 def _save(ax: Axes, path: Path, formats: Sequence[str]) -> list[Path]:
