@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from heuristics.dag.worl_rtgs.stored_instances import held_out_instances, instan
 from heuristics.dag.worl_rtgs.train import CurvePoint, DdqnTrainer
 from heuristics.dag.worl_rtgs.training_stream import GPUS, training_stream
 from solvers.versions import hardware, version_of, versions
+from studies.revision import revision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,7 @@ def train_worl_rtgs(
         "weights_sha256": weights_sha256(trainer.weights_),
         "start_weights_sha256": weights_sha256(trainer.start_weights_),
         "command": command,
-        "revision": _revision(),
+        "revision": revision(),
         "versions": {**versions(), **{name: version_of(name) for name in TRAINING_DISTRIBUTIONS}},
         "hardware": hardware(),
         "seconds": round(trainer.seconds_, 1),
@@ -108,16 +108,3 @@ def write_training(path: str | PathLike[str], weights: Weights, document: dict[s
     save_weights(path, weights)
     text = json.dumps(document, indent=1, allow_nan=False)
     provenance_path(Path(path)).write_text(f"{text}\n", encoding="utf-8")
-
-
-def _revision() -> str | None:
-    """Return the revision of the source, `-dirty` where files are changed; None where it is not known."""
-    root = Path(__file__).parents[1]
-    if not (root / ".git").exists():
-        return None
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip() or None

@@ -12,10 +12,13 @@ from heuristics.jobs.simulation import Simulation
 from instances.jobs.jobs_schedule import JobsSchedule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from heuristics.callback import Callback
     from heuristics.jobs.placements.placer import Placer
     from heuristics.jobs.policies.policy import Policy
     from heuristics.jobs.predictors.predictor import Predictor
+    from heuristics.jobs.running_jobs import RunningJobs
     from instances.jobs.jobs_instance import JobsInstance
 
 _REPORTS = 200
@@ -28,26 +31,19 @@ def simulate(
     predictor: Predictor | None,
     placer: Placer,
     callback: Callback | None = None,
+    *,
+    running: RunningJobs | None = None,
 ) -> Simulation | None:
     """Run a policy on the jobs as they arrive.
 
-    Inside a tick: completions (by job), the policy's own events that are due (eligibilities, in order of the virtual
-    machine), arrivals (by job), hold expiries; then the policy dispatches once. A job's GPUs are free again at the tick
-    of its completion. Section 4, step 12 of the reference; a reconstruction of ours. Under interference a completion
-    follows from all that runs beside the job until then.
-
     Parameters
     ----------
-    instance
-        What is scheduled. Its `iterations` are used to end jobs, and told to nobody but the predictor, at completion.
-    policy
-        A fresh one.
-    predictor
-        A fresh one; may be None where the policy asks for no predictions.
-    placer
-        The placement rule, under the same restriction of kinds as the policy's shapes.
+    instance, policy, predictor, placer
+        See `Simulator`.
     callback
         Hears through `on_round` of ``jobs_started``, ``num_jobs`` and ``ticks``, about 200 times; may ask to stop.
+    running
+        See `Simulator`.
 
     Returns
     -------
@@ -61,53 +57,125 @@ def simulate(
     """
     if callback is not None and callback.wants_stop:
         return None
-    if policy.uses_predictions and predictor is None:
-        raise ValueError("predictor: expected one, for the policy uses predictions, got None.")
-    num_jobs = instance.num_jobs
-    running = running_jobs(instance)
-    cluster = ClusterState(policy.shapes, placer, running)
-    policy.begin(cluster)
-    release = instance.release.tolist()
-    arrivals = sorted(range(num_jobs), key=lambda job: (release[job], job))
-    completion = np.zeros(num_jobs, dtype=np.int64)
-    prediction = np.zeros(num_jobs, dtype=np.int64)
-    arrived, num_started, num_dispatches, reported = 0, 0, 0, 0
-    while num_started < num_jobs:
-        end = running.next_completion()
-        times = [] if end is None else [end]
-        if arrived < num_jobs:
-            times.append(release[arrivals[arrived]])
-        own = policy.next_event()
-        if own is not None:
-            times.append(own)
-        if not times:
-            raise RuntimeError(f"policy: expected it to start all {num_jobs} jobs, got {num_started} starts.")
-        time = min(times)
-        for job in running.complete(time) if time == end else ():
-            completion[job] = time
-            cluster.complete(job)
-            if predictor is not None:
-                predictor.observe(job, time)
-            policy.complete(job, time)
-        policy.advance(time)
-        while arrived < num_jobs and release[arrivals[arrived]] == time:
-            job = arrivals[arrived]
-            arrived += 1
-            if policy.uses_predictions and predictor is not None:
-                prediction[job] = predictor.predict(job, time)
-                if prediction[job] < 1:
-                    raise ValueError(f"prediction of job {job}: expected at least 1, got {prediction[job]}.")
-            policy.arrive(job, time, int(prediction[job]))
-        num_dispatches += 1
-        num_started += len(policy.dispatch(time))
+    simulator = Simulator(instance, policy, predictor, placer, running=running)
+    num_jobs, reported = instance.num_jobs, 0
+    for time in simulator.ticks():
+        policy.dispatch(time)
+        num_started = simulator.num_started
         if callback is not None and (num_started - reported) * _REPORTS >= num_jobs:
             reported = num_started
             callback.on_round({"jobs_started": num_started, "num_jobs": num_jobs, "ticks": time})
             if callback.wants_stop and num_started < num_jobs:
                 return None
-    while (end := running.next_completion()) is not None:
-        completion[running.complete(end)] = end
-    return _simulation(instance, policy, cluster, completion, prediction, num_dispatches)
+    return simulator.finish()
+
+
+class Simulator:
+    """A simulation that stops whenever its policy is to start jobs; `simulate` runs it to its end.
+
+    Inside a tick: completions (by job), the policy's own events that are due (eligibilities, in order of the virtual
+    machine), arrivals (by job), hold expiries; then the policy dispatches once, which is left to the caller. A job's
+    GPUs are free again at the tick of its completion. Section 4, step 12 of the reference; a reconstruction of ours.
+    Under interference a completion follows from all that runs beside the job until then.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled. Its `iterations` are used to end jobs, and told to nobody but the predictor, at completion.
+    policy
+        A fresh one.
+    predictor
+        A fresh one; may be None where the policy asks for no predictions.
+    placer
+        The placement rule, under the same restriction of kinds as the policy's shapes.
+    running
+        What knows the completions, with nothing running yet; that of the true model if None. Another one, such as
+        `predicted_jobs`, is for training only: its schedule has other completions when it is replayed.
+
+    Raises
+    ------
+    ValueError
+        If the policy asks for predictions and there is no predictor.
+    """
+
+    def __init__(
+        self,
+        instance: JobsInstance,
+        policy: Policy,
+        predictor: Predictor | None,
+        placer: Placer,
+        *,
+        running: RunningJobs | None = None,
+    ) -> None:
+        """Stand before the first event."""
+        if policy.uses_predictions and predictor is None:
+            raise ValueError("predictor: expected one, for the policy uses predictions, got None.")
+        self._instance, self._policy, self._predictor = instance, policy, predictor
+        self._running = running_jobs(instance) if running is None else running
+        self._cluster = ClusterState(policy.shapes, placer, self._running)
+        self._completion = np.zeros(instance.num_jobs, dtype=np.int64)
+        self._prediction = np.zeros(instance.num_jobs, dtype=np.int64)
+        self._num_dispatches = 0
+        policy.begin(self._cluster)
+
+    @property
+    def num_started(self) -> int:
+        """Jobs that have started."""
+        return len(self._cluster.started)
+
+    def ticks(self) -> Iterator[int]:
+        """Tell the policy of every tick with an event and give it; the policy is then to dispatch, once.
+
+        It ends once all jobs have started.
+
+        Raises
+        ------
+        ValueError
+            If the predictor answers less than 1.
+        RuntimeError
+            If jobs wait and nothing can happen any more.
+        """
+        num_jobs, policy, predictor = self._instance.num_jobs, self._policy, self._predictor
+        running, cluster, completion, prediction = self._running, self._cluster, self._completion, self._prediction
+        release = self._instance.release.tolist()
+        arrivals = sorted(range(num_jobs), key=lambda job: (release[job], job))
+        arrived, started = 0, cluster.started
+        while len(started) < num_jobs:
+            end = running.next_completion()
+            times = [] if end is None else [end]
+            if arrived < num_jobs:
+                times.append(release[arrivals[arrived]])
+            own = policy.next_event()
+            if own is not None:
+                times.append(own)
+            if not times:
+                raise RuntimeError(f"policy: expected it to start all {num_jobs} jobs, got {len(started)} starts.")
+            time = min(times)
+            for job in running.complete(time) if time == end else ():
+                completion[job] = time
+                cluster.complete(job)
+                if predictor is not None:
+                    predictor.observe(job, time)
+                policy.complete(job, time)
+            policy.advance(time)
+            while arrived < num_jobs and release[arrivals[arrived]] == time:
+                job = arrivals[arrived]
+                arrived += 1
+                if policy.uses_predictions and predictor is not None:
+                    prediction[job] = predictor.predict(job, time)
+                    if prediction[job] < 1:
+                        raise ValueError(f"prediction of job {job}: expected at least 1, got {prediction[job]}.")
+                policy.arrive(job, time, int(prediction[job]))
+            self._num_dispatches += 1
+            yield time
+
+    def finish(self) -> Simulation:
+        """Let the jobs that still run complete, after the last start, and return what was done."""
+        while (end := self._running.next_completion()) is not None:
+            self._completion[self._running.complete(end)] = end
+        return _simulation(
+            self._instance, self._policy, self._cluster, self._completion, self._prediction, self._num_dispatches
+        )
 
 
 def _simulation(

@@ -12,7 +12,7 @@ from studies.command_line.output import print_json, print_text
 from studies.command_line.output_file import check_distinct, check_suffix, check_writable
 from studies.commands import options as opt
 
-LEARNERS = ("worl-rtgs",)
+LEARNERS = ("worl-rtgs", "marl")
 """What can be trained."""
 
 FINE_TUNING = {"steps": 40_000, "learning_rate": 1e-4, "epsilon_start": 0.1, "warm_up": 500, "validate_every": 2_000}
@@ -23,7 +23,7 @@ MAX_STEPS = 1_000_000_000
 
 
 def train(
-    learner: Annotated[str, typer.Argument(metavar="METHOD", help="What to train: worl-rtgs.")],
+    learner: Annotated[str, typer.Argument(metavar="METHOD", help="What to train: worl-rtgs or marl.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Weights to write, .npz; a .json goes beside them.")
     ],
@@ -34,7 +34,16 @@ def train(
             "--steps",
             parser=integer("--steps", low=1, high=MAX_STEPS),
             metavar="N",
-            help="Placements of tasks; default that of the shipped weights, 40000 with --fine-tune.",
+            help="Placements of tasks for worl-rtgs; default that of the shipped weights, 40000 with --fine-tune.",
+        ),
+    ] = None,
+    updates: Annotated[
+        int | None,
+        typer.Option(
+            "--updates",
+            parser=integer("--updates", low=0, high=MAX_STEPS),
+            metavar="N",
+            help="Of the policy gradient of marl; default 500, 0 for imitation only.",
         ),
     ] = None,
     gamma: Annotated[
@@ -69,6 +78,12 @@ def train(
     """Train a learned method and write its weights (Ctrl-C: the best so far)."""
     if learner not in LEARNERS:
         raise BadInputError(f"METHOD: expected {' or '.join(LEARNERS)}, got {shortened(learner)}.")
+    of_others = {"--steps": steps, "--gamma": gamma, "--fine-tune": fine_tune, "--spread": spread, "--weights": weights}
+    if learner != "marl":
+        of_others = {"--updates": updates}
+    for option, value in of_others.items():
+        if value is not None:
+            raise BadInputError(f"{option}: expected none with {learner}, got {shortened(value)}.")
     if spread is not None and fine_tune is None:
         raise BadInputError(f"--spread: expected none without --fine-tune, got {spread:g}.")
     check_suffix(out, (".npz",))
@@ -76,6 +91,11 @@ def train(
     check_distinct([fine_tune, weights], [out, beside])
     check_writable(out)
     check_writable(beside)
+    if learner == "marl":
+        from studies.command_line.train_marl_command import train_marl_command
+
+        train_marl_command(out, seed=seed, updates=updates, set_=set_ or [], as_json=as_json)
+        return
     from heuristics.dag.worl_rtgs.network import load_weights
     from heuristics.dag.worl_rtgs.shipped_weights import shipped_weights
     from heuristics.dag.worl_rtgs.training_config import TrainingConfig

@@ -10,6 +10,7 @@ import pytest
 
 from heuristics.dag.worl_rtgs.network import initial_weights, load_weights, save_weights, weights_sha256
 from heuristics.dag.worl_rtgs.stored_instances import held_out_instances, instances_sha256, validation_instances
+from heuristics.jobs.marl.trained_network import load_network
 from instances import DagInstance
 from instances.dag_json import write_dag_instance
 
@@ -67,10 +68,39 @@ def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example
     assert "provenance: tuned.json" in ended.out
 
 
+def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_path: Path) -> None:
+    """Tests the files of a short training of the multi-agent policy, twice from one seed: the same network."""
+    tiny = {"jobs": 12, "num_agents": 2, "variant": "flat", "speeds": "true", "episodes": 1, "imitation_episodes": 1}
+    tiny |= {"imitation_epochs": 1, "validation_instances": 1, "chunk": 64}
+    arguments = [word for name, value in tiny.items() for word in ("--set", f"{name}={value}")]
+    outs = [tmp_path / "deep" / "a.npz", tmp_path / "deep" / "b.npz"]
+    outs[0].parent.mkdir()
+    first = run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(outs[0]), "--json")
+    assert (first.status, first.err) == (0, "")
+    text = outs[0].with_suffix(".json").read_text(encoding="utf-8")
+    stored = json.loads(text)
+    assert first.document == {"weights": str(outs[0]), "provenance": str(outs[0].with_suffix(".json")), **stored}
+    assert str(tmp_path) not in text
+    assert stored["weights_sha256"] == load_network(outs[0]).sha256
+    assert (stored["seed"], stored["settings"]["jobs"], stored["settings"]["updates"]) == (5, 12, 1)
+    assert stored["command"].startswith("optgap train marl --seed 5 --updates 1 --set jobs=12 --set num_agents=2 ")
+    assert [point["updates"] for point in stored["curve"]] == [0, 0, 1]
+    assert stored["validation"]["mean_ratio"] == min(point["validation"] for point in stored["curve"])
+    held_out = stored["held_out"]
+    assert set(held_out["mean_ratio"]) == {"teacher", "untrained", "imitated", "trained"}
+    assert held_out["mean_ratio"]["teacher"] == 1
+    assert all(len(values) == held_out["instances"] == 20 for values in held_out["mean_jct_ticks"].values())
+    second = run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(outs[1]))
+    assert (second.status, second.err) == (0, "")
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    assert "held out: " in second.out
+    assert "of the teacher's mean JCT on 20 instances (untrained " in second.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("woa", "--out", "w.npz"), "METHOD: expected worl-rtgs, got 'woa'."),
+        (("woa", "--out", "w.npz"), "METHOD: expected worl-rtgs or marl, got 'woa'."),
         (("worl-rtgs", "--out", "w.txt"), "w.txt: expected a name that ends in .npz."),
         (("worl-rtgs", "--out", "w.npz", "--spread", "1"), "--spread: expected none without --fine-tune, got 1."),
         (("worl-rtgs", "--out", "w.npz", "--steps", "0"), "--steps: expected an integer of at least 1, got 0."),
@@ -87,6 +117,15 @@ def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example
             "empty.json: tasks: expected 1 to 100000 (--set replay), got 0.",
         ),
         (("worl-rtgs",), "--out: expected"),
+        (("worl-rtgs", "--out", "w.npz", "--updates", "1"), "--updates: expected none with worl-rtgs, got '1'."),
+        (("marl", "--out", "w.npz", "--steps", "1"), "--steps: expected none with marl, got '1'."),
+        (("marl", "--out", "w.npz", "--updates", "-1"), "--updates: expected an integer of at least 0, got -1."),
+        (("marl", "--out", "w.npz", "--set", "chunk=0"), "--set chunk: expected at least 1, got 0."),
+        (("marl", "--out", "w.npz", "--set", "variant=gnn"), "--set variant: expected one of flat, inner, inner-outer"),
+        (("marl", "--out", "w.npz", "--set", "cluster=8xZZ"), "--set cluster: expected servers, got '8xZZ': "),
+        (("marl", "--out", "w.npz", "--set", "family=woa"), "--set family: expected one of jobs-co-located, jobs-"),
+        (("marl", "--out", "w.npz", "--set", "speeds=fast"), "--set speeds: expected predicted or true or none"),
+        (("marl", "--out", "w.npz", "--set", "num_agents=99"), "--set num_agents: expected 1 to 8, one server each"),
     ],
 )
 def test_misuse_is_told_in_one_line(

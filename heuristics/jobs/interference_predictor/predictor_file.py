@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heuristics.jobs.hashed_arrays import arrays_sha256, load_arrays, save_arrays
 from heuristics.jobs.interference_predictor.constant_model import ConstantModel
 from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
 from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
@@ -28,20 +27,16 @@ FORMAT = "optgap/interference-predictor 1"
 
 _MODELS: Mapping[str, type] = {"constant": ConstantModel, "ridge": RidgeModel, "network": NetworkModel}
 _SPACE = ("classes", "resources", "kinds")
-_HASH = "sha256"
 
 
 def save_predictor(path: str | PathLike[str], predictor: InterferencePredictor) -> None:
     """Write a predictor; the same one gives the same bytes."""
-    arrays = _arrays(predictor)
-    stored: dict[str, Any] = {**arrays, _HASH: np.array(_sha256(arrays))}
-    with open(path, "wb") as file:
-        np.savez(file, **stored)
+    save_arrays(path, _arrays(predictor))
 
 
 def predictor_sha256(predictor: InterferencePredictor) -> str:
     """Return the SHA-256 of format, names, shapes and values, the same on every machine."""
-    return _sha256(_arrays(predictor))
+    return arrays_sha256(_arrays(predictor))
 
 
 def load_predictor(path: str | PathLike[str]) -> InterferencePredictor:
@@ -54,17 +49,7 @@ def load_predictor(path: str | PathLike[str]) -> InterferencePredictor:
     OSError
         If it cannot be read.
     """
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path}: expected a file of a predictor, got something else ({error}).") from error
-    written = str(arrays.pop(_HASH, ""))
-    if str(arrays.get("format", "")) != FORMAT:
-        raise ValueError(f"{path}: expected format {FORMAT!r}, got {str(arrays.get('format', ''))!r}.")
-    if _sha256(arrays) != written:
-        raise ValueError(f"{path}: expected content of SHA-256 {written}, got {_sha256(arrays)}.")
+    arrays = load_arrays(path, "predictor", FORMAT)
     return _predictor(arrays, str(path))
 
 
@@ -77,19 +62,6 @@ def _arrays(predictor: InterferencePredictor) -> dict[str, NDArray[np.generic]]:
     numbers = {field.name: getattr(model, field.name) for field in dataclasses.fields(model)}  # type: ignore[arg-type]
     texts = {name: np.array(getattr(predictor.space, name), dtype=np.str_) for name in _SPACE}
     return {"format": np.array(FORMAT), "model": np.array(kind), **texts, **numbers}
-
-
-def _sha256(arrays: Mapping[str, NDArray[np.generic]]) -> str:
-    """Return the hash of arrays in order of their names."""
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name} {array.dtype.kind} {array.shape}\n".encode())
-        if array.dtype.kind == "U":
-            digest.update("\n".join(array.ravel().tolist()).encode())
-        else:
-            digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
-    return digest.hexdigest()
 
 
 def _predictor(arrays: dict[str, NDArray[np.generic]], place: str) -> InterferencePredictor:

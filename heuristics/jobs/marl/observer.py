@@ -161,5 +161,5 @@ def _asks_of_jobs(rounds: Rounds) -> NDArray[np.float64]:
                 position = interference.resources.index(name)
                 asks[:, 0, column] = interference.use[:, position]
                 asks[:, 1, column] = interference.sens[:, position]
-    flat: NDArray[np.float64] = asks.reshape(len(asks), -1) / FULL_SPEED
+    flat: NDArray[np.float64] = asks.reshape(len(asks), 2 * len(DEFAULT_RESOURCES)) / FULL_SPEED
     return flat

@@ -14,6 +14,8 @@ from heuristics.jobs.policies.policy import Policy
 from heuristics.jobs.running_jobs import InterferingJobs
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
     from numpy.typing import NDArray
 
     from heuristics.jobs.cluster_state import ClusterState
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from heuristics.jobs.marl.decider import Decider
     from heuristics.jobs.marl.groups import Group
     from heuristics.jobs.marl.partitions import Partitions
+
+    Walk = Generator[Decision, int, None]
+    """An agent's walk through a queue: gives decisions, is sent the slots."""
 
 MAX_FORWARDS = 1
 """F, how often a job may be forwarded."""
@@ -45,7 +50,7 @@ class Rounds(Policy):
     partitions
         Of the same instance.
     decider
-        Takes the decisions.
+        Takes the decisions; None where the caller does, see `passes`.
     max_forwards
         F, at least 0.
 
@@ -66,7 +71,7 @@ class Rounds(Policy):
     gang_size
         GPUs that each job asks for.
     num_decisions
-        Decisions that the decider took.
+        Decisions that were taken.
     states
         What runs on every server and GPU.
 
@@ -77,7 +82,7 @@ class Rounds(Policy):
     """
 
     def __init__(
-        self, shapes: JobShapes, partitions: Partitions, decider: Decider, *, max_forwards: int = MAX_FORWARDS
+        self, shapes: JobShapes, partitions: Partitions, decider: Decider | None, *, max_forwards: int = MAX_FORWARDS
     ) -> None:
         """Start with empty queues."""
         super().__init__(shapes)
@@ -100,6 +105,7 @@ class Rounds(Policy):
         self.num_decisions = 0
         self._decider = decider
         self._prediction: dict[int, int] = {}
+        self._started: list[int] = []  # in this round
         self._owner: list[int] = partitions.home.tolist()
         self.gang_size: list[int] = self.instance.gang_size.tolist()
 
@@ -130,27 +136,34 @@ class Rounds(Policy):
 
     def dispatch(self, time: int) -> list[int]:
         """Hold a round and return the jobs that start."""
-        self._decider.begin_round(self, time)
-        started: list[int] = []
+        decider = self._decider
+        if decider is None:
+            raise RuntimeError("decider: expected one, or a caller that walks the passes, got None.")
+        decider.begin_round(self, time)
+        for walks in self.passes(time):
+            for walk in walks:
+                decision = next(walk, None)
+                while decision is not None:
+                    decision = next_decision(walk, decider.decide(self, decision))
+        return self._started
+
+    def passes(self, time: int) -> Iterator[list[Walk]]:
+        """Hold a round, pass by pass; give each time the walk of every agent through its queue.
+
+        All walks of a pass must be at their ends before the next pass is asked for. They may be taken a step at a time
+        in turn, for agents do not influence each other inside a pass: groups, speeds and loads of an agent come from
+        what runs on its own servers, where nobody else places; whether it must not wait too; where a job may be
+        forwarded to comes from empty partitions and the job; and a forwarded job joins its queue after the pass.
+        """
+        self._started = []
         walked = [list(queue) for queue in self.queues]
         while any(walked):
             received: list[list[tuple[int, int]]] = [[] for _ in range(self.num_agents)]
-            for agent, entries in enumerate(walked):
-                for entry in entries:
-                    slot, groups = self._choose(agent, entry[1], time)
-                    if slot == self.num_slots - 1:
-                        continue
-                    self.queues[agent].remove(entry)
-                    if slot < MAX_GROUPS:
-                        self._start(agent, entry[1], groups[slot], time)
-                        started.append(entry[1])
-                    else:
-                        insort(received[self._forward(agent, entry[1], slot, time)], entry)
+            yield [self._walk(agent, entries, received, time) for agent, entries in enumerate(walked)]
             for agent, entries in enumerate(received):
                 for entry in entries:
                     insort(self.queues[agent], entry)
             walked = received
-        return started
 
     def mask(self, agent: int, job: int, num_groups: int) -> NDArray[np.bool_]:
         """Return whether each slot may be chosen, shape (slots,); see `Decision`."""
@@ -161,23 +174,33 @@ class Rounds(Policy):
         allowed[-1] = bool(self.running_on[agent]) or not num_groups
         return allowed
 
-    def _choose(self, agent: int, job: int, time: int) -> tuple[int, list[Group]]:
-        """Return the slot that is chosen for a job, and its groups."""
-        groups = self._groups.of(job, agent)
-        mask = self.mask(agent, job, len(groups))
-        possible = np.flatnonzero(mask)
-        if len(possible) == 1:
-            return int(possible[0]), groups
-        decision = Decision(agent=agent, job=job, time=time, groups=groups, mask=mask)
-        slot = self._decider.decide(self, decision)
-        if not 0 <= slot < self.num_slots or not mask[slot]:
-            raise ValueError(f"slot of job {job}: expected one of {possible.tolist()}, got {slot}.")
-        self.num_decisions += 1
-        return slot, groups
+    def _walk(
+        self, agent: int, entries: list[tuple[int, int]], received: list[list[tuple[int, int]]], time: int
+    ) -> Walk:
+        """Walk an agent's queue; forwarded jobs go to `received`."""
+        for entry in entries:
+            job = entry[1]
+            groups = self._groups.of(job, agent)
+            mask = self.mask(agent, job, len(groups))
+            possible = np.flatnonzero(mask)
+            slot = int(possible[0])
+            if len(possible) > 1:
+                slot = yield Decision(agent=agent, job=job, time=time, groups=groups, mask=mask)
+                if not 0 <= slot < self.num_slots or not mask[slot]:
+                    raise ValueError(f"slot of job {job}: expected one of {possible.tolist()}, got {slot}.")
+                self.num_decisions += 1
+            if slot == self.num_slots - 1:
+                continue
+            self.queues[agent].remove(entry)
+            if slot < MAX_GROUPS:
+                self._start(agent, job, groups[slot], time)
+            else:
+                insort(received[self._forward(agent, job, slot, time)], entry)
 
     def _start(self, agent: int, job: int, group: Group, time: int) -> None:
         """Start a job on a group."""
         self.cluster.start(job, group.placement, time)
+        self._started.append(job)
         self.running_on[agent][job] = group
         self.predicted_run[job] = float(self._prediction[job] * group.placement.alpha)
         gpus = self.cluster.gpus_of[job] if self.cluster.occupancy is not None else None
@@ -197,3 +220,11 @@ class Rounds(Policy):
 def num_slots(num_agents: int) -> int:
     """Return the number of slots of a decision: groups, forwards, wait."""
     return MAX_GROUPS + num_agents
+
+
+def next_decision(walk: Walk, slot: int) -> Decision | None:
+    """Send a slot to a walk and return its next decision, None at its end."""
+    try:
+        return walk.send(slot)
+    except StopIteration:
+        return None

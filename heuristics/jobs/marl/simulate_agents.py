@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from heuristics.callback import Callback
     from heuristics.jobs.marl.decider import Decider
     from heuristics.jobs.predictors.predictor import Predictor
+    from heuristics.jobs.running_jobs import RunningJobs
     from heuristics.jobs.simulation import Simulation
     from instances.jobs.jobs_instance import JobsInstance
 
@@ -43,6 +44,7 @@ def simulate_agents(
     num_agents: int = 4,
     max_forwards: int = MAX_FORWARDS,
     callback: Callback | None = None,
+    running: RunningJobs | None = None,
 ) -> AgentsRun | None:
     """Let agents place the jobs of an instance as they arrive.
 
@@ -58,8 +60,8 @@ def simulate_agents(
         A; see `Partitions`.
     max_forwards
         F; see `Rounds`.
-    callback
-        See `simulate`.
+    callback, running
+        See `simulate`. Groups and summaries tell of the speeds of `running`.
 
     Returns
     -------
@@ -72,5 +74,5 @@ def simulate_agents(
         As `Partitions`, `Rounds` and `simulate`, or if the decider chooses a masked slot.
     """
     rounds = Rounds(JobShapes(instance), Partitions(instance, num_agents), decider, max_forwards=max_forwards)
-    simulation = simulate(instance, rounds, predictor, HeavyEdge(instance), callback)
+    simulation = simulate(instance, rounds, predictor, HeavyEdge(instance), callback, running=running)
     return None if simulation is None else AgentsRun(simulation=simulation, rounds=rounds)

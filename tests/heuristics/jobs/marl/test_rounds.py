@@ -177,6 +177,8 @@ def test_masked_slots_are_refused() -> None:
     shapes, decider = JobShapes(instance), RandomSlot(np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"max_forwards: expected at least 0, got -1\."):
         Rounds(shapes, Partitions(instance, 1), decider, max_forwards=-1)
+    with pytest.raises(RuntimeError, match="decider: expected one, or a caller that walks the passes, got None"):
+        simulate_agents(instance, None, Oracle(instance), num_agents=2)  # type: ignore[arg-type]
     other = dataclasses.replace(instance, name="other")
     with pytest.raises(ValueError, match="partitions: expected those of the instance"):
         Rounds(shapes, Partitions(other, 1), decider)

@@ -1,0 +1,121 @@
+"""Simulations for training, and for evaluation under true speeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heuristics.jobs.interference_predictor.predicted_co_location import predicted_jobs
+from heuristics.jobs.marl.network_decider import NetworkDecider
+from heuristics.jobs.marl.simulate_agents import simulate_agents
+from heuristics.jobs.marl.training.recorded_episode import EpisodeRecorder
+from heuristics.jobs.marl.training.teacher import Teacher
+from heuristics.jobs.marl.training.training_instance import without_interference
+from heuristics.jobs.predictors.predictor_named import predictor_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+    from heuristics.jobs.marl.decider import Decider
+    from heuristics.jobs.marl.observation import ObservationSize
+    from heuristics.jobs.marl.simulate_agents import AgentsRun
+    from heuristics.jobs.marl.trained_network import TrainedNetwork
+    from heuristics.jobs.marl.training.recorded_episode import RecordedEpisode
+    from heuristics.jobs.marl.training.training_settings import TrainingSettings
+    from instances.jobs.jobs_instance import JobsInstance
+
+_DURATIONS = 1
+"""Of the seed of predicted durations in evaluations, the same for every network."""
+
+
+def training_episode(
+    settings: TrainingSettings,
+    instance: JobsInstance,
+    rng: np.random.Generator,
+    *,
+    kappa: float,
+    size: ObservationSize,
+    network: TrainedNetwork | None,
+    predictor: InterferencePredictor | None,
+) -> RecordedEpisode | None:
+    """Return an episode at the speeds of training; None if nobody had anything to decide.
+
+    Parameters
+    ----------
+    settings
+        A, F, speeds, durations and gamma.
+    instance
+        Of a training, with interference.
+    rng
+        Of slots and durations.
+    kappa, size
+        Of the observations.
+    network
+        Draws slots by its probabilities; None lets the teacher decide.
+    predictor
+        Of interference, where speeds are predicted.
+    """
+    if settings.speeds == "none":
+        instance = without_interference(instance)
+    is_predicted = settings.speeds == "predicted" and instance.interference is not None
+    if is_predicted and predictor is None:
+        raise ValueError("predictor: expected one, as speeds are predicted, got None.")
+    recorder = EpisodeRecorder()
+    for_slots, for_durations = rng.spawn(2)
+    decider: Decider
+    if network is None:
+        decider = Teacher(recorder, kappa, size)
+    else:
+        decider = NetworkDecider(network.parameters, kappa, network.variant, size=size, rng=for_slots, watch=recorder)
+    run = simulate_agents(
+        instance,
+        decider,
+        predictor_named(settings.durations, instance, for_durations),
+        num_agents=settings.num_agents,
+        max_forwards=settings.max_forwards,
+        running=predicted_jobs(instance, predictor) if is_predicted and predictor is not None else None,
+    )
+    assert run is not None  # nobody stops it
+    return recorder.episode(run, kappa=kappa, gamma=settings.gamma)
+
+
+def mean_jcts(
+    settings: TrainingSettings, instances: Sequence[JobsInstance], network: TrainedNetwork | None
+) -> NDArray[np.float64]:
+    """Return the mean JCT of each instance in ticks, shape (instances,): greedily and under true speeds.
+
+    Parameters
+    ----------
+    settings
+        A, F and durations.
+    instances
+        Of any number of jobs but none.
+    network
+        Decides greedily; None for the teacher.
+    """
+    found = []
+    for number, instance in enumerate(instances):
+        decider: Decider = Teacher()
+        if network is not None:
+            decider = NetworkDecider(network.parameters, network.kappa, network.variant, size=None)
+        run = _true_run(settings, instance, decider, number)
+        found.append(float((run.simulation.completion - instance.release).mean()))
+    return np.array(found)
+
+
+def _true_run(settings: TrainingSettings, instance: JobsInstance, decider: Decider, number: int) -> AgentsRun:
+    """Simulate with the true model."""
+    rng = np.random.default_rng([_DURATIONS, number])
+    run = simulate_agents(
+        instance,
+        decider,
+        predictor_named(settings.durations, instance, rng),
+        num_agents=settings.num_agents,
+        max_forwards=settings.max_forwards,
+    )
+    assert run is not None  # nobody stops it
+    return run

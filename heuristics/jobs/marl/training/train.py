@@ -1,0 +1,265 @@
+"""The central trainer: predictor, imitation, policy gradient, and the best network on validation instances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
+from heuristics.jobs.interference_predictor.fit_predictor import fit_predictor
+from heuristics.jobs.interference_predictor.random_co_locations import random_co_locations
+from heuristics.jobs.marl.observation import ObservationSize
+from heuristics.jobs.marl.parameters import Variant, initial_parameters
+from heuristics.jobs.marl.partitions import Partitions
+from heuristics.jobs.marl.time_scale import time_scale
+from heuristics.jobs.marl.trained_network import TrainedNetwork
+from heuristics.jobs.marl.training.lambda_returns import decision_targets
+from heuristics.jobs.marl.training.learner import Batch, Descent, Learner, to_numpy
+from heuristics.jobs.marl.training.recorded_episode import joined
+from heuristics.jobs.marl.training.run_episodes import mean_jcts, training_episode
+from heuristics.jobs.marl.training.training_instance import training_instance
+from heuristics.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.interference_predictor.fit_predictor import FittedPredictors
+    from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+    from heuristics.jobs.marl.parameters import Parameters
+    from heuristics.jobs.marl.training.recorded_episode import RecordedEpisode
+    from heuristics.jobs.marl.training.training_settings import TrainingSettings
+    from instances.jobs.jobs_instance import JobsInstance
+
+_SPACES = 20
+"""Training instances that kappa, the features of interference and the scale of values are taken from, at least one."""
+
+
+class CurvePoint(NamedTuple):
+    """A measurement during training; means since the point before are None before the first update."""
+
+    updates: int
+    validation: float  # mean over the validation instances of mean JCT / the teacher's
+    train_jct: float | None  # mean JCT / kappa of the training episodes, at the speeds of training
+    value_error: float | None  # mean squared, in units of the scale
+    entropy: float | None  # mean over decisions
+
+
+class MarlTrainer:
+    """Trains actor and critic of `heuristics.jobs.marl.network`; section 3.6 of the reference, ours.
+
+    Ours beyond the reference: the critic predicts returns less their mean over their deviation in the first episodes,
+    for the gradient's norm is limited and raw returns are in the hundreds; it learns beside the actor during imitation,
+    to the teacher's lambda-returns with lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The
+    same computer, versions, seed and arguments give the same weights bit for bit.
+
+    Parameters
+    ----------
+    settings
+        The numbers of the training.
+    seed
+        Of everything random: first weights, instances, episodes, predictor and order of imitation have their own.
+
+    Attributes
+    ----------
+    network_
+        The best on the validation instances; the older one on a tie.
+    start_network_, imitated_network_
+        Before training, and after imitation (None if there was none, or not to its end).
+    best_
+        Validation of `network_`.
+    teacher_
+        Mean JCT of the teacher on the validation instances, in ticks, shape (instances,).
+    predictor_
+        Of interference; None where speeds are not predicted.
+    fitted_
+        How that was chosen; None if it was given, or there is none.
+    value_mean_, value_deviation_
+        Of returns in units of kappa; the critic's numbers are relative to them.
+    curve_
+        Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates.
+    seconds_
+        Wall time of `fit`.
+    is_interrupted_
+        Whether Ctrl-C ended the training.
+    """
+
+    def __init__(self, settings: TrainingSettings, *, seed: int) -> None:
+        self.settings = settings
+        self.seed = seed
+
+    def fit(
+        self,
+        validation: Sequence[JobsInstance],
+        *,
+        predictor: InterferencePredictor | None = None,
+        on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
+    ) -> MarlTrainer:
+        """Train; Ctrl-C ends the training and keeps the best network so far.
+
+        Parameters
+        ----------
+        validation
+            Instances on which the best network is chosen, at least one.
+        predictor
+            Of interference; None fits one where speeds are predicted.
+        on_progress
+            Told what is done, how much of it, and of how much.
+
+        Returns
+        -------
+        MarlTrainer
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If there are no validation instances, or as `Partitions` and the generator of instances.
+        """
+        if not validation:
+            raise ValueError("validation: expected at least one instance, got none.")
+        watch, settings = Stopwatch(), self.settings
+        weights_rng, self._stream_rng, self._play_rng, predictor_rng, self._order_rng = (
+            np.random.default_rng(child) for child in np.random.SeedSequence(self.seed).spawn(5)
+        )
+        self._first = [training_instance(settings, self._stream_rng) for _ in range(_SPACES)]
+        self._size = ObservationSize.of(Partitions(self._first[0], settings.num_agents))
+        self._kappa, self._variant = time_scale(self._first), Variant(settings.variant)
+        parameters = initial_parameters(weights_rng, self._size, self._variant)
+        self.network_ = self.start_network_ = self._network(parameters)
+        self.imitated_network_: TrainedNetwork | None = None
+        self.best_, self.is_interrupted_ = np.inf, False
+        self.curve_: list[CurvePoint] = []
+        self.predictor_, self.fitted_ = predictor, None
+        self.value_mean_, self.value_deviation_, self._has_scale = 0.0, 1.0, False
+        self._measured: list[tuple[float, float, float]] = []
+        self._learner = Learner(self._variant, value_weight=settings.value_weight, chunk=settings.chunk)
+        on_progress("validation of the teacher", 0, settings.updates)
+        self.teacher_ = mean_jcts(settings, validation, None)
+        try:
+            self._validate(validation, parameters, 0)
+            if settings.speeds == "predicted" and predictor is None:
+                on_progress("interference predictor", 0, settings.updates)
+                self.fitted_ = self._fit_predictor(predictor_rng)
+                self.predictor_ = self.fitted_.predictor
+            if settings.imitation_episodes:
+                parameters = self._imitate(parameters, on_progress)
+                self.imitated_network_ = self._network(parameters)
+                self._validate(validation, parameters, 0)
+            descent = Descent(parameters, learning_rate=settings.learning_rate, max_norm=settings.max_norm)
+            for update in range(settings.updates):
+                on_progress(f"{self.curve_[-1].validation:.3f} of the teacher's JCT", update, settings.updates)
+                self._update(descent, update)
+                if (update + 1) % settings.validate_every == 0 or update + 1 == settings.updates:
+                    self._validate(validation, to_numpy(descent.parameters), update + 1)
+        except KeyboardInterrupt:
+            self.is_interrupted_ = True
+        self.seconds_ = watch.seconds
+        return self
+
+    def _network(self, parameters: Parameters) -> TrainedNetwork:
+        """Return parameters with what they need."""
+        return TrainedNetwork(
+            parameters=to_numpy(parameters),
+            kappa=self._kappa,
+            variant=self._variant,
+            kinds=self._size.kinds,
+            num_agents=self._size.num_agents,
+        )
+
+    def _fit_predictor(self, rng: np.random.Generator) -> FittedPredictors:
+        """Fit the interference predictor to the jobs of the first training instances."""
+        for_sample, for_fit = rng.spawn(2)
+        space = FeatureSpace.of(self._first)
+        sample = random_co_locations(space, self._first, for_sample, count=self.settings.co_locations)
+        return fit_predictor(sample, for_fit, epochs=self.settings.predictor_epochs)
+
+    def _episodes(self, count: int, network: TrainedNetwork | None) -> list[RecordedEpisode]:
+        """Return the next episodes in which there was something to decide."""
+        played = [
+            training_episode(
+                self.settings,
+                training_instance(self.settings, self._stream_rng),
+                rng,
+                kappa=self._kappa,
+                size=self._size,
+                network=network,
+                predictor=self.predictor_,
+            )
+            for rng in self._play_rng.spawn(count)
+        ]
+        return [episode for episode in played if episode is not None]
+
+    def _imitate(self, parameters: Parameters, on_progress: Callable[[str, int, int], None]) -> Parameters:
+        """Learn the teacher's slots by heart, and the values of its states."""
+        settings = self.settings
+        episodes: list[RecordedEpisode] = []
+        for number in range(settings.imitation_episodes):
+            on_progress("episodes of the teacher", number, settings.imitation_episodes)
+            episodes += self._episodes(1, None)
+        if not episodes:
+            return parameters
+        returns = self._set_scale(episodes)
+        batch = self._batch(episodes, np.ones(len(returns)), returns)
+        descent = Descent(parameters, learning_rate=settings.imitation_learning_rate)
+        for epoch in range(settings.imitation_epochs):
+            on_progress("imitation", epoch, settings.imitation_epochs)
+            order = self._order_rng.permutation(len(returns))
+            for begin in range(0, len(order), settings.chunk):
+                rows = order[begin : begin + settings.chunk]
+                descent.step(self._learner.gradient(descent.parameters, batch, 0.0, rows)[0])
+        return to_numpy(descent.parameters)
+
+    def _set_scale(self, episodes: Sequence[RecordedEpisode]) -> NDArray[np.float64]:
+        """Take the scale of values from episodes and return their returns, one per decision."""
+        returns = np.concatenate([decision_targets(one, np.zeros(one.num_decisions), 1.0) for one in episodes])
+        self.value_mean_, self.value_deviation_ = float(returns.mean()), max(float(returns.std()), 1e-6)
+        self._has_scale = True
+        return returns
+
+    def _update(self, descent: Descent, update: int) -> None:
+        """Play some episodes and make one step."""
+        settings = self.settings
+        episodes = self._episodes(settings.episodes, self._network(descent.parameters))
+        if not episodes:
+            return
+        if not self._has_scale:  # nobody was imitated
+            self._set_scale(episodes)
+        values = [
+            self.value_mean_ + self.value_deviation_ * self._learner.values(descent.parameters, episode.seen)
+            for episode in episodes
+        ]
+        targets = np.concatenate(
+            [decision_targets(one, value, settings.trace_decay) for one, value in zip(episodes, values, strict=True)]
+        )
+        advantages = targets - np.concatenate(values)
+        advantages = (advantages - advantages.mean()) / max(float(advantages.std()), 1e-8)
+        batch = self._batch(episodes, advantages, targets)
+        gradient, losses = self._learner.gradient(descent.parameters, batch, settings.entropy_weight(update))
+        descent.step(gradient)
+        mean_jct = float(np.mean([episode.mean_jct for episode in episodes]))
+        self._measured.append((mean_jct / self._kappa, losses.value, losses.entropy))
+
+    def _batch(
+        self, episodes: Sequence[RecordedEpisode], advantages: NDArray[np.float64], targets: NDArray[np.float64]
+    ) -> Batch:
+        """Return the decisions of episodes with what is learned from them; `targets` in units of kappa."""
+        return Batch(
+            seen=joined([episode.seen for episode in episodes]),
+            slot=np.concatenate([episode.slot for episode in episodes]),
+            advantage=advantages.astype(np.float32),
+            target=((targets - self.value_mean_) / self.value_deviation_).astype(np.float32),
+            weight=np.zeros(len(targets), dtype=np.float32),
+        )
+
+    def _validate(self, validation: Sequence[JobsInstance], parameters: Parameters, updates: int) -> None:
+        """Measure a network; keep it where it is the best."""
+        network = self._network(parameters)
+        ratio = float((mean_jcts(self.settings, validation, network) / self.teacher_).mean())
+        means = np.mean(self._measured, axis=0).tolist() if self._measured else [None, None, None]
+        self.curve_.append(CurvePoint(updates, ratio, *means))
+        self._measured = []
+        if ratio < self.best_:
+            self.best_, self.network_ = ratio, network

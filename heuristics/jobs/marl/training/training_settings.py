@@ -1,0 +1,132 @@
+"""How the multi-agent policy is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from heuristics.jobs.marl.parameters import Variant
+from heuristics.jobs.marl.reward import DISCOUNT
+from heuristics.jobs.marl.rounds import MAX_FORWARDS
+from heuristics.jobs.predictors.predictor_named import PREDICTORS
+from instances.cluster import parse_cluster
+
+FAMILIES = ("jobs-co-located", "jobs-shared-gpus")
+"""Of the instances."""
+
+Speeds = Literal["predicted", "true", "none"]
+"""Of the training simulator: by the interference predictor, by the true model, or without interference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """The numbers of a training; section 3.6 of the reference, whose defaults these are where it has any.
+
+    Parameters
+    ----------
+    family, cluster, jobs, load, max_gang, strength
+        Of the instances, see `training_instance`; ours.
+    num_agents, max_forwards, variant
+        A, F (0 for no forwarding) and which graphs there are; see `Partitions`, `Rounds` and `Variant`.
+    speeds
+        What training instances run at, and groups tell of: ``predicted``, ``true``, or ``none``: no interference.
+        Every evaluation is under true speeds.
+    durations
+        Name of the predictor of iterations, see `PREDICTORS`.
+    co_locations
+        That the interference predictor is fitted to, of jobs of training instances.
+    predictor_epochs
+        Of its network.
+    imitation_episodes, imitation_epochs, imitation_learning_rate
+        Of the imitation of the teacher; 0 episodes for none.
+    updates
+        Of the policy gradient; 0 for imitation only.
+    episodes
+        Per update.
+    gamma
+        Discount for a stretch of kappa ticks, in (0, 1].
+    trace_decay
+        Lambda of generalised advantage estimates, in [0, 1].
+    value_weight
+        Of the squared error of the critic.
+    entropy_start, entropy_end
+        Weight of the entropy at the first and after the last update, linear between.
+    learning_rate, max_norm
+        Of Adam, and the largest norm of a gradient.
+    validate_every
+        Updates between two evaluations on the validation instances.
+    validation_instances
+        How many.
+    chunk
+        Decisions that are computed at once; the last ones are padded, so that there is one shape to compile for.
+        Imitation takes one step per chunk.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or a name unknown.
+    """
+
+    family: str = "jobs-co-located"
+    cluster: str = "mixed-64"
+    jobs: int = 200
+    load: float = 0.9
+    max_gang: int = 8
+    strength: float = 1.5
+    num_agents: int = 4
+    max_forwards: int = MAX_FORWARDS
+    variant: str = "inner-outer"
+    speeds: Literal["predicted", "true", "none"] = "predicted"
+    durations: str = "oracle"
+    co_locations: int = 5000
+    predictor_epochs: int = 200
+    imitation_episodes: int = 20
+    imitation_epochs: int = 5
+    imitation_learning_rate: float = 1e-3
+    updates: int = 500
+    episodes: int = 8
+    gamma: float = DISCOUNT
+    trace_decay: float = 0.95
+    value_weight: float = 0.5
+    entropy_start: float = 0.02
+    entropy_end: float = 0.001
+    learning_rate: float = 3e-4
+    max_norm: float = 0.5
+    validate_every: int = 10
+    validation_instances: int = 20
+    chunk: int = 512
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        Variant(self.variant)
+        for name, known in (("family", FAMILIES), ("durations", PREDICTORS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}.")
+        try:
+            parse_cluster(self.cluster)
+        except ValueError as error:
+            raise ValueError(f"cluster: expected servers, got {self.cluster!r}: {error}") from error
+        if self.speeds not in get_args(Speeds):
+            raise ValueError(f"speeds: expected one of {', '.join(get_args(Speeds))}, got {self.speeds!r}.")
+        least = {"max_forwards": 0, "imitation_episodes": 0, "updates": 0}
+        for name in (
+            "jobs", "max_gang", "num_agents", "max_forwards", "co_locations", "predictor_epochs", "imitation_episodes",
+            "imitation_epochs", "updates", "episodes", "validate_every", "validation_instances", "chunk",
+        ):  # fmt: skip
+            if getattr(self, name) < least.get(name, 1):
+                raise ValueError(f"{name}: expected at least {least.get(name, 1)}, got {getattr(self, name)}.")
+        for name in ("load", "strength", "value_weight", "entropy_start", "entropy_end"):
+            if not 0.0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name}: expected a finite number of at least 0, got {getattr(self, name)}.")
+        for name in ("imitation_learning_rate", "learning_rate", "max_norm"):
+            if not 0.0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name}: expected a finite number above 0, got {getattr(self, name)}.")
+        if not 0.0 < self.gamma <= 1.0:
+            raise ValueError(f"gamma: expected a number above 0, at most 1, got {self.gamma}.")
+        if not 0.0 <= self.trace_decay <= 1.0:
+            raise ValueError(f"trace_decay: expected a number in 0..1, got {self.trace_decay}.")
+
+    def entropy_weight(self, updates: int) -> float:
+        """Return the weight of the entropy after a number of updates."""
+        share = min(1.0, updates / max(1, self.updates))
+        return self.entropy_start + share * (self.entropy_end - self.entropy_start)

@@ -1,0 +1,109 @@
+"""Training of the multi-agent policy as a command does it: with held-out comparison and provenance."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heuristics.jobs.interference_predictor.predictor_file import predictor_sha256
+from heuristics.jobs.marl.trained_network import save_network
+from heuristics.jobs.marl.training.run_episodes import mean_jcts
+from heuristics.jobs.marl.training.train import MarlTrainer
+from heuristics.jobs.marl.training.training_instance import held_out_set, instances_sha256, validation_set
+from solvers.versions import hardware, version_of, versions
+from studies.revision import revision
+from studies.train_worl_rtgs import TRAINING_DISTRIBUTIONS, provenance_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from heuristics.jobs.marl.trained_network import TrainedNetwork
+    from heuristics.jobs.marl.training.training_settings import TrainingSettings
+
+HELD_OUT = 20
+"""Instances to report on."""
+
+
+def train_marl(
+    settings: TrainingSettings,
+    *,
+    seed: int,
+    command: str,
+    held_out: int = HELD_OUT,
+    on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
+) -> tuple[TrainedNetwork, dict[str, Any]]:
+    """Train, and say how and how well.
+
+    Parameters
+    ----------
+    settings, seed
+        As in `MarlTrainer`.
+    command
+        What was asked for, as text.
+    held_out
+        Instances to report on, at least 1.
+    on_progress
+        See `MarlTrainer.fit`.
+
+    Returns
+    -------
+    tuple
+        The best network, and a JSON document: content hash, command, versions, settings, seed, hashes of the
+        instances, predictor, curve, and mean JCTs on the held-out instances, in ticks and over the teacher's.
+    """
+    validation = validation_set(settings)
+    trainer = MarlTrainer(settings, seed=seed).fit(validation, on_progress=on_progress)
+    reported = held_out_set(settings, held_out)
+    teacher = mean_jcts(settings, reported, None)
+    jcts = {"teacher": teacher}
+    for name, network in (
+        ("untrained", trainer.start_network_),
+        ("imitated", trainer.imitated_network_),
+        ("trained", trainer.network_),
+    ):
+        if network is not None:
+            jcts[name] = mean_jcts(settings, reported, network)
+    fitted = trainer.fitted_
+    document: dict[str, Any] = {
+        "weights_sha256": trainer.network_.sha256,
+        "start_weights_sha256": trainer.start_network_.sha256,
+        "command": command,
+        "revision": revision(),
+        "versions": {**versions(), **{name: version_of(name) for name in TRAINING_DISTRIBUTIONS}},
+        "hardware": hardware(),
+        "seconds": round(trainer.seconds_, 1),
+        "interrupted": trainer.is_interrupted_,
+        "seed": seed,
+        "settings": asdict(settings),
+        "kappa": trainer.network_.kappa,
+        "value_scale": {"mean": trainer.value_mean_, "deviation": trainer.value_deviation_},
+        "interference_predictor": None
+        if fitted is None
+        else {
+            "chosen": fitted.chosen,
+            "errors": dict(fitted.errors),
+            "sha256": predictor_sha256(fitted.predictor),
+        },
+        "validation": {
+            "instances_sha256": instances_sha256(validation),
+            "mean_ratio": trainer.best_ if trainer.curve_ else None,
+        },
+        "held_out": {
+            "instances_sha256": instances_sha256(reported),
+            "instances": held_out,
+            "mean_jct_ticks": {name: values.tolist() for name, values in jcts.items()},
+            "mean_ratio": {name: float((values / teacher).mean()) for name, values in jcts.items()},
+        },
+        "curve": [point._asdict() for point in trainer.curve_],
+    }
+    return trainer.network_, document
+
+
+def write_marl_training(path: str | PathLike[str], network: TrainedNetwork, document: dict[str, Any]) -> None:
+    """Write a network, and the document beside it."""
+    save_network(path, network)
+    text = json.dumps(document, indent=1, allow_nan=False)
+    provenance_path(Path(path)).write_text(f"{text}\n", encoding="utf-8")
