@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -53,22 +54,36 @@ def test_a_limit_below_the_software_itself_is_refused(tmp_path: Path) -> None:
         assert store.counts() == {"pending": 3, "running": 0, "finished": 0, "failed": 0}
 
 
+FORKING = """
+import os, time
+held = b"x" * 2**26  # 64 MiB
+print("before", flush=True)
+input()
+if os.fork():
+    print("forked", flush=True)
+time.sleep(60)
+"""
+"""A process of its own: a copy of one with the threads of libraries may not get far."""
+
+
 @pytest.mark.skipif(not CAN_WATCH, reason="this system does not tell what a process holds")
 def test_shared_pages_are_counted_once() -> None:
     """Tests that a child of a fork adds to the memory of its parent only what it does not share."""
-    held = b"x" * 2**26  # 64 MiB
-    before = tree_bytes(os.getpid(), 0)
-    if (child := os.fork()) == 0:
-        os.setpgid(0, 0)
-        time.sleep(60)
-        os._exit(len(held))
-    try:
-        time.sleep(0.1)
-        assert tree_bytes(os.getpid(), 0) - before < 2**25
-        assert tree_bytes(os.getpid(), 2**60) - before > 2**26
-    finally:
-        kill_tree(child)
-        assert os.waitpid(child, 0)[1] == 9
+    command = [sys.executable, "-c", FORKING]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "before\n"
+            before = tree_bytes(process.pid, 0)
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "forked\n"
+            assert tree_bytes(process.pid, 0) - before < 2**25
+            assert tree_bytes(process.pid, 2**60) - before > 2**26
+        finally:
+            kill_tree(process.pid)
 
 
 def _wait_until_gone(pid: int) -> None:
