@@ -117,10 +117,7 @@ class ClusterState:
         if self.occupancy is None:
             placement.take(self.free)
         else:
-            servers, counts = placement.by_server(self.shapes.instance.num_stages_of(job))
-            for position, server in enumerate(servers):
-                count = sum(row[position] for row in counts)
-                gpus += [(server, gpu) for gpu in self.occupancy.choose(job, server, count)]
+            gpus = self.occupancy.choose_all(job, placement.totals())
             self.occupancy.take(job, gpus)
             self.gpus_of[job] = gpus
         self.version += 1

@@ -9,7 +9,7 @@ import numpy as np
 from instances.jobs.interference import NOT_TOGETHER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,6 +69,10 @@ class GpuOccupancy:
         if len(usable) < count:
             raise ValueError(f"job {job}: expected {count} free GPUs on server {server}, got {len(usable)}.")
         return [gpu for _, _, gpu in sorted(usable)[:count]]
+
+    def choose_all(self, job: int, totals: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return GPUs, each as (server, number), for so many replicas of a job on each server; see `choose`."""
+        return [(server, gpu) for server, count in totals for gpu in self.choose(job, server, count)]
 
     def take(self, job: int, gpus: Sequence[tuple[int, int]]) -> None:
         """Put a job on GPUs, each given as (server, number)."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from heuristics.array_file import read_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,12 +44,7 @@ def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[
     OSError
         If it cannot be read.
     """
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path}: expected a file of a {what}, got something else ({error}).") from error
+    arrays = read_arrays(path, f"a {what}")
     written = str(arrays.pop(_HASH, ""))
     if str(arrays.get("format", "")) != file_format:
         raise ValueError(f"{path}: expected format {file_format!r}, got {str(arrays.get('format', ''))!r}.")

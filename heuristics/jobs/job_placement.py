@@ -68,6 +68,13 @@ class JobPlacement:
         """Give its GPUs back to the free ones, shape (servers,)."""
         np.add.at(free, self.server, self.count)
 
+    def totals(self) -> list[tuple[int, int]]:
+        """Return the servers that hold replicas, ascending, each with the number of its replicas of all stages."""
+        total: dict[int, int] = {}
+        for server, count in zip(self.server.tolist(), self.count.tolist(), strict=True):
+            total[server] = total.get(server, 0) + count
+        return sorted(total.items())
+
     def by_server(self, num_stages: int) -> tuple[list[int], list[list[int]]]:
         """Return the servers that hold replicas, ascending, and for each stage its replicas on each of them."""
         servers = sorted(set(self.server.tolist()))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-import zipfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from heuristics.array_file import read_arrays
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, NUM_INPUTS
 
 if TYPE_CHECKING:
@@ -103,13 +103,7 @@ def load_weights(path: str | PathLike[str]) -> Weights:
     OSError
         If it cannot be read.
     """
-    with open(path, "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                arrays = dict(stored)
-        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path}: expected a file of weights, got something else ({error}).") from error
-    return checked_weights(arrays, str(path))
+    return checked_weights(read_arrays(path, "weights"), str(path))
 
 
 def weights_sha256(weights: Weights) -> str:

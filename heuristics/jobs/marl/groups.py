@@ -12,7 +12,6 @@ from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.least_load import LeastLoad
 from heuristics.jobs.placements.load_balance import LoadBalance
 from instances.jobs.interference import FULL_SPEED
-from instances.jobs.resource_demand import resource_demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,16 +131,13 @@ class CandidateGroups:
 
     def _group(self, job: int, placement: JobPlacement) -> Group:
         """Ask what a placement would do."""
-        servers, counts = placement.by_server(self._instance.num_stages_of(job))
-        totals = [sum(row[position] for row in counts) for position in range(len(servers))]
-        placed = tuple(zip(servers, totals, strict=True))
+        placed = tuple(placement.totals())
         if self._together is None:
             return Group(placement=placement, placed=placed, demand=None, speed=FULL_SPEED, loss=0)
-        demand = resource_demand(self._instance, job, servers, counts)
+        demand = placement.demand(self._instance, job)
         gpus: list[Gpu] = []
         if self._cluster.occupancy is not None:
-            for server, count in placed:
-                gpus += [(server, gpu) for gpu in self._cluster.occupancy.choose(job, server, count)]
+            gpus = self._cluster.occupancy.choose_all(job, placed)
         speed, others = self._together.what_if(job, demand, gpus)
         loss = sum(before - then for before, then in others.values())
         return Group(placement=placement, placed=placed, demand=demand, speed=speed, loss=loss)
