@@ -34,7 +34,7 @@ def train_marl(
     command: str,
     held_out: int = HELD_OUT,
     on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
-) -> tuple[TrainedNetwork, dict[str, Any]]:
+) -> tuple[TrainedNetwork, TrainedNetwork | None, dict[str, Any]]:
     """Train, and say how and how well.
 
     Parameters
@@ -51,8 +51,9 @@ def train_marl(
     Returns
     -------
     tuple
-        The best network, and a JSON document: content hash, command, versions, settings, seed, hashes of the
-        instances, predictor, curve, and mean JCTs on the held-out instances, in ticks and over the teacher's.
+        The best network, the one after imitation (None without it), and a JSON document: content hashes, command,
+        versions, settings, seed, hashes of the instances, predictor, curve, and mean JCTs on the held-out instances, in
+        ticks and over the teacher's.
     """
     validation = validation_set(settings)
     trainer = MarlTrainer(settings, seed=seed).fit(validation, on_progress=on_progress)
@@ -66,9 +67,10 @@ def train_marl(
     ):
         if network is not None:
             jcts[name] = mean_jcts(settings, reported, network)
-    fitted = trainer.fitted_
+    fitted, imitated = trainer.fitted_, trainer.imitated_network_
     document: dict[str, Any] = {
         "weights_sha256": trainer.network_.sha256,
+        "imitated_weights_sha256": None if imitated is None else imitated.sha256,
         "start_weights_sha256": trainer.start_network_.sha256,
         "command": command,
         "revision": revision(),
@@ -99,11 +101,20 @@ def train_marl(
         },
         "curve": [point._asdict() for point in trainer.curve_],
     }
-    return trainer.network_, document
+    return trainer.network_, imitated, document
 
 
-def write_marl_training(path: str | PathLike[str], network: TrainedNetwork, document: dict[str, Any]) -> None:
-    """Write a network, and the document beside it."""
+def imitated_path(path: Path) -> Path:
+    """Return where the network after imitation is, beside the trained one."""
+    return path.with_name(f"{path.stem}-imitated{path.suffix}")
+
+
+def write_marl_training(
+    path: str | PathLike[str], network: TrainedNetwork, document: dict[str, Any], imitated: TrainedNetwork | None = None
+) -> None:
+    """Write a network, and beside it the document, and the network after imitation if there is one."""
     save_network(path, network)
+    if imitated is not None:
+        save_network(imitated_path(Path(path)), imitated)
     text = json.dumps(document, indent=1, allow_nan=False)
     provenance_path(Path(path)).write_text(f"{text}\n", encoding="utf-8")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import options, writing
 from studies.command_line.output import print_json, print_text
+from studies.command_line.output_file import check_writable
 from studies.command_line.run_progress import RunProgress
 from studies.command_line.set_parameters import set_parameters
 
@@ -21,7 +22,7 @@ def train_marl_command(out: Path, *, seed: int, updates: int | None, set_: Seque
     Parameters
     ----------
     out
-        Where to, ``.npz``; a ``.json`` goes beside it.
+        Where to, ``.npz``; beside it go a ``.json`` and, as ``-imitated.npz``, the network after imitation.
     seed
         Of everything random.
     updates
@@ -40,14 +41,16 @@ def train_marl_command(out: Path, *, seed: int, updates: int | None, set_: Seque
     words = ["optgap", "train", "marl", "--seed", str(seed), "--updates", str(settings.updates)]
     for name, value in further.items():
         words += ["--set", f"{name}={value}"]
-    from studies.train_marl import train_marl, write_marl_training
+    from studies.train_marl import imitated_path, train_marl, write_marl_training
 
+    control = imitated_path(out) if settings.imitation_episodes else None
+    check_writable(control)
     with RunProgress() as progress, options(option_of_place, "marl"):
-        network, document = train_marl(
+        network, imitated, document = train_marl(
             settings, seed=seed, command=" ".join([*words, "--out", "FILE"]), on_progress=progress.update
         )
     with writing(out):
-        write_marl_training(out, network, document)
+        write_marl_training(out, network, document, imitated)
     beside = out.with_suffix(".json")
     if as_json:
         print_json({"weights": str(out), "provenance": str(beside), **document})
@@ -56,6 +59,7 @@ def train_marl_command(out: Path, *, seed: int, updates: int | None, set_: Seque
     others = ", ".join(f"{name} {value:.4f}" for name, value in ratio.items() if name not in ("teacher", "trained"))
     rows = {
         "weights": f"{out} ({document['weights_sha256'][:16]}...)",
+        **({} if imitated is None else {"imitated": f"{control} ({imitated.sha256[:16]}...)"}),
         "provenance": str(beside),
         "updates": f"{document['curve'][-1]['updates'] if document['curve'] else 0} in {document['seconds']:.0f} s"
         + (", interrupted" if document["interrupted"] else ""),

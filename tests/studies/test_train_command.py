@@ -82,6 +82,9 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
     assert first.document == {"weights": str(outs[0]), "provenance": str(outs[0].with_suffix(".json")), **stored}
     assert str(tmp_path) not in text
     assert stored["weights_sha256"] == load_network(outs[0]).sha256
+    imitated = outs[0].with_name("a-imitated.npz")
+    assert stored["imitated_weights_sha256"] == load_network(imitated).sha256
+    assert sorted(path.name for path in outs[0].parent.iterdir()) == ["a-imitated.npz", "a.json", "a.npz"]
     assert (stored["seed"], stored["settings"]["jobs"], stored["settings"]["updates"]) == (5, 12, 1)
     assert stored["command"].startswith("optgap train marl --seed 5 --updates 1 --set jobs=12 --set num_agents=2 ")
     assert [point["updates"] for point in stored["curve"]] == [0, 0, 1]
@@ -94,6 +97,7 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
     assert (second.status, second.err) == (0, "")
     assert outs[0].read_bytes() == outs[1].read_bytes()
     assert "held out: " in second.out
+    assert f"imitated: {outs[1].with_name('b-imitated.npz')} (" in second.out
     assert "of the teacher's mean JCT on 20 instances (untrained " in second.out
 
 

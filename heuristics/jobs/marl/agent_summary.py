@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heuristics.jobs.marl.observation import SUMMARY_FEATURES
 from instances.jobs.interference import FULL_SPEED
 
 if TYPE_CHECKING:
@@ -58,3 +59,9 @@ def agent_summary(rounds: Rounds, agent: int, time: int, kappa: float) -> NDArra
         ],
         dtype=np.float32,
     )
+
+
+def summary_traffic(num_agents: int) -> tuple[int, int]:
+    """Return messages and bytes per round: every agent sends its summary, numbers of 4 bytes, to every other one."""
+    messages = num_agents * (num_agents - 1)
+    return messages, messages * SUMMARY_FEATURES * np.dtype(np.float32).itemsize

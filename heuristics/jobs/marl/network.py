@@ -1,7 +1,8 @@
 """Actor and critic: one forward pass, in NumPy for decisions and in JAX for training.
 
-Section 3.3 of the reference, ours. Functions take the module of arrays, `numpy` or `jax.numpy`, and one observation;
-JAX maps them over many with `vmap`.
+Section 3.3 of the reference, ours; beyond it, forwarding and waiting see what the agent they lead to could do for the
+job, and waiting sees the agent's own summary, as forwarding sees the others'. Functions take the module of arrays,
+`numpy` or `jax.numpy`, and one observation; JAX maps them over many with `vmap`.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def scores(xp: ModuleType, parameters: Parameters, seen: Observation, embedding:
     weighted = seen.group_servers @ embedding.servers
     groups = _score(xp, parameters, "group", [weighted, _repeat(xp, job, len(weighted)), seen.groups])
     others = _repeat(xp, job, len(embedding.agents))
-    forwards = _score(xp, parameters, "forward", [embedding.agents, others])
-    wait = _score(xp, parameters, "wait", [embedding.mean_server[None], job[None]])
+    forwards = _score(xp, parameters, "forward", [embedding.agents, others, seen.offers[1:]])
+    own = [embedding.mean_server[None], job[None], seen.offers[:1], seen.summaries[:1]]
+    wait = _score(xp, parameters, "wait", own)
     return xp.where(seen.mask, xp.concatenate([groups, forwards, wait]), -xp.inf)
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heuristics.jobs.marl.network import embed, probabilities, scores
+from heuristics.jobs.marl.observation import ObservationSize
 from heuristics.jobs.marl.observer import Observer
 from heuristics.jobs.marl.parameters import Variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from heuristics.jobs.marl.decider import Decision
-    from heuristics.jobs.marl.observation import Observation, ObservationSize
+    from heuristics.jobs.marl.observation import Observation
     from heuristics.jobs.marl.parameters import Parameters
     from heuristics.jobs.marl.rounds import Rounds
 
@@ -23,18 +26,20 @@ if TYPE_CHECKING:
 
 
 class NetworkDecider:
-    """The policy of all agents, with common parameters; for one simulation.
+    """The policy of all agents, with common parameters or with their own; for one simulation.
 
     Parameters
     ----------
     parameters
-        See `initial_parameters`.
+        See `initial_parameters`; a sequence has those of each agent, which are looked up at every decision.
     kappa
         Unit of time in ticks that the parameters were trained with.
     variant
         Of the parameters.
     size
-        Of the observations; as small as may be if None. Its kinds are those of the parameters.
+        Of the observations, with the kinds of the parameters; as small as may be if None.
+    kinds
+        Names of the kinds that the parameters tell apart, where there is no size; those of the instance if None.
     rng
         Source of the slots, drawn by their probabilities; None takes the largest score (ties: the lowest slot).
     watch
@@ -43,36 +48,52 @@ class NetworkDecider:
 
     def __init__(
         self,
-        parameters: Parameters,
+        parameters: Parameters | Sequence[Parameters],
         kappa: float,
         variant: Variant = Variant.INNER_OUTER,
         *,
         size: ObservationSize | None = None,
+        kinds: tuple[str, ...] | None = None,
         rng: np.random.Generator | None = None,
         watch: Watch | None = None,
     ) -> None:
         """Keep what is given."""
         self._parameters, self._kappa, self._variant = parameters, kappa, Variant(variant)
-        self._size, self._rng, self._watch = size, rng, watch
+        self._size, self._kinds, self._rng, self._watch = size, kinds, rng, watch
         self._observer: Observer | None = None
 
     def begin_round(self, rounds: Rounds, time: int) -> None:
         """Let the agents broadcast their summaries."""
         if self._observer is None:
-            self._observer = Observer(rounds, self._kappa, self._size)
+            size = self._size
+            if size is None and self._kinds is not None:
+                size = dataclasses.replace(ObservationSize.of(rounds.partitions), kinds=self._kinds)
+            if not isinstance(self._parameters, Mapping) and len(self._parameters) != rounds.num_agents:
+                expected = f"{len(self._parameters)}, as each has parameters of its own"
+                raise ValueError(f"num_agents: expected {expected}, got {rounds.num_agents}.")
+            self._observer = Observer(rounds, self._kappa, size)
         self._observer.begin_round(time)
 
     def decide(self, rounds: Rounds, decision: Decision) -> int:
         """Return a slot."""
-        if self._observer is None:
-            raise RuntimeError("begin_round: expected a call before decide, got none.")
-        seen = self._observer.observe(decision)
-        masked = scores(np, self._parameters, seen, embed(np, self._parameters, seen, self._variant))
-        if self._rng is None:
-            slot = int(masked.argmax())
-        else:
-            chances = probabilities(np, masked.astype(np.float64))
-            slot = int(self._rng.choice(len(chances), p=chances))
+        seen = self.observe(decision)
+        slot = self.choose(decision, seen)
         if self._watch is not None:
             self._watch(decision, seen, slot)
         return slot
+
+    def observe(self, decision: Decision) -> Observation:
+        """Return what the agent sees; the first half of a decision."""
+        if self._observer is None:
+            raise RuntimeError("begin_round: expected a call before decide, got none.")
+        return self._observer.observe(decision)
+
+    def choose(self, decision: Decision, seen: Observation) -> int:
+        """Return the slot that the network takes; the second half."""
+        given = self._parameters
+        parameters = given if isinstance(given, Mapping) else given[decision.agent]
+        masked = scores(np, parameters, seen, embed(np, parameters, seen, self._variant))
+        if self._rng is None:
+            return int(masked.argmax())
+        chances = probabilities(np, masked.astype(np.float64))
+        return int(self._rng.choice(len(chances), p=chances))

@@ -28,6 +28,9 @@ JOB_FEATURES = 9 + 2 * NUM_RESOURCES
 GROUP_FEATURES = 4
 """Of a candidate placement."""
 
+OFFER_FEATURES = 1
+"""Of what an agent's servers could do for the job if they were empty."""
+
 _GPU_FEATURES = 4 + 2 * NUM_RESOURCES
 
 
@@ -103,6 +106,10 @@ class Observation(NamedTuple):
     """(V, R)"""
     summaries: NDArray[np.float32]
     """(A, 12): of the deciding agent, then of the others in order of number, as of the beginning of the round."""
+    offers: NDArray[np.float32]
+    """(A, 1): in the same order, ln of the longest time of a stage over T* on the fastest GPUs of the agent that are as
+    many as the job asks for; 0 where there are not as many. Ours beyond the reference, without which nobody could tell
+    to whom a job is worth forwarding."""
     job: NDArray[np.float32]
     """(15,): ln g, S, Q, alpha^lb in kappa, alpha^min and comm(x^min) in alpha^lb, what a replica asks of cpu, pcie,
     nic, sensitivities, time waited, forwards, predicted duration."""
@@ -125,6 +132,7 @@ def empty_observation(size: ObservationSize) -> Observation:
         "has_socket": (size.num_servers, MAX_SOCKETS),
         "in_rack": (size.num_servers, size.num_racks),
         "summaries": (size.num_agents, SUMMARY_FEATURES),
+        "offers": (size.num_agents, OFFER_FEATURES),
         "job": (JOB_FEATURES,),
         "group_servers": (MAX_GROUPS, size.num_servers),
         "groups": (MAX_GROUPS, GROUP_FEATURES),

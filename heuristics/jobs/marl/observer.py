@@ -59,6 +59,11 @@ class Observer:
         self._marks: NDArray[np.float32] = marks.reshape(instance.num_kinds, -1)[instance.server_kind]
         nic = instance.nic_numerator / instance.nic_denominator
         self._nic: NDArray[np.float64] = nic / nic.max()
+        kind_of_agent = rounds.partitions.agent_of_server * instance.num_kinds + instance.server_kind
+        counts = np.bincount(
+            kind_of_agent, weights=instance.num_gpus_of, minlength=rounds.num_agents * instance.num_kinds
+        )
+        self._gpus_of_kind: NDArray[np.int64] = counts.reshape(rounds.num_agents, -1).astype(np.int64)
         self._times: dict[int, tuple[int, NDArray[np.float64]]] = {}
         self._asks = _asks_of_jobs(rounds)
         self._summaries: list[NDArray[np.float32]] = []
@@ -86,6 +91,7 @@ class Observer:
         seen.in_rack[:count, : graph.in_rack.shape[1]] = graph.in_rack
         others = [other for other in range(self._rounds.num_agents) if other != agent]
         seen.summaries[:] = [self._summaries[each] for each in (agent, *others)]
+        seen.offers[:, 0] = self._offers(decision.job)[[agent, *others]]
         seen.job[:] = self._job(decision, least)
         gang = self._rounds.gang_size[decision.job]
         for slot, group in enumerate(decision.groups):
@@ -138,6 +144,16 @@ class Observer:
             int(rounds.num_forwards[job]),
             rounds.predicted_ticks[job] / self._kappa,
         ]
+
+    def _offers(self, job: int) -> NDArray[np.float64]:
+        """Return ln of the longest time of a stage over T* on the fastest GPUs of every agent, shape (agents,)."""
+        _, ratios = self._time_of(job)
+        order = np.flatnonzero(ratios > 0)
+        order = order[np.argsort(ratios[order], kind="stable")]
+        enough = self._gpus_of_kind[:, order].cumsum(axis=1) >= self._rounds.gang_size[job]
+        slowest = np.log(np.maximum(ratios[order], 1.0))[enough.argmax(axis=1)]
+        offers: NDArray[np.float64] = np.where(enough[:, -1], slowest, 0.0)
+        return offers
 
     def _time_of(self, job: int) -> tuple[int, NDArray[np.float64]]:
         """Return alpha^lb in ticks, and by kind the longest time of a stage over T*, 0 where no stage may run."""

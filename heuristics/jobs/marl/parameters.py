@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from heuristics.jobs.marl.observation import GROUP_FEATURES, JOB_FEATURES, SERVER_FEATURES, SUMMARY_FEATURES
+from heuristics.jobs.marl.observation import (
+    GROUP_FEATURES,
+    JOB_FEATURES,
+    OFFER_FEATURES,
+    SERVER_FEATURES,
+    SUMMARY_FEATURES,
+)
 
 if TYPE_CHECKING:
     from heuristics.jobs.marl.observation import ObservationSize
@@ -96,8 +102,8 @@ def initial_parameters(
         messages("outer", OUTER_EDGES)
     for name, inputs in (
         ("group", 2 * WIDTH + GROUP_FEATURES),
-        ("forward", 2 * WIDTH),
-        ("wait", 2 * WIDTH),
+        ("forward", 2 * WIDTH + OFFER_FEATURES),
+        ("wait", 2 * WIDTH + OFFER_FEATURES + SUMMARY_FEATURES),
         ("critic", WIDTH + size.num_agents * SUMMARY_FEATURES),
     ):
         layer(f"{name}.hidden", inputs, HIDDEN)

@@ -82,3 +82,23 @@ def round_rewards(run: AgentsRun, *, is_weighted: bool = False) -> RoundRewards:
         owner[job] = agent
     np.subtract.at(changes, (np.searchsorted(times, completion), owner), weight)
     return RoundRewards(times=times[:-1], ticks=np.diff(times), unfinished=np.cumsum(changes, axis=0)[:-1])
+
+
+def progress_rewards(run: AgentsRun) -> NDArray[np.float64]:
+    """Return what is done of all jobs between each round and the next one, shape (rounds,); an ablation.
+
+    The reward of DL2 (section 1 of the reference), epochs done of all epochs, summed over the jobs that run. Here the
+    share of a job's run that passes (ours: slowed jobs work unevenly, of which this takes the mean). Over a run it sums
+    to the number of jobs under any policy, so it ranks policies only through the discount.
+
+    Parameters
+    ----------
+    run
+        To its end.
+    """
+    start, completion = run.simulation.schedule.start, run.simulation.completion
+    times = round_rewards(run).times
+    until = np.append(times[1:], completion.max(initial=0))
+    within = np.minimum(until[:, None], completion) - np.maximum(times[:, None], start)
+    shares: NDArray[np.float64] = (np.maximum(within, 0) / (completion - start)).sum(axis=1)
+    return shares

@@ -12,6 +12,7 @@ from heuristics.jobs.marl.observation import ObservationSize
 from heuristics.jobs.marl.parameters import Variant, initial_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -98,26 +99,43 @@ def load_network(path: str | PathLike[str]) -> TrainedNetwork:
     """
     arrays = load_arrays(path, "network", FORMAT)
     try:
-        return TrainedNetwork(
-            parameters={name.removeprefix(_PARAMETER): a for name, a in arrays.items() if name.startswith(_PARAMETER)},
-            kappa=float(arrays["kappa"]),
-            variant=Variant(str(arrays["variant"])),
-            kinds=tuple(map(str, arrays["kinds"].tolist())),
-            num_agents=int(arrays["num_agents"]),
-        )
+        return network_of_arrays(arrays)
     except KeyError as error:
         raise ValueError(f"{path}: expected an array {error}, got none.") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _arrays(network: TrainedNetwork) -> dict[str, NDArray[np.generic]]:
+def network_of_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> TrainedNetwork:
+    """Return the network of `network_arrays`.
+
+    Raises
+    ------
+    KeyError
+        If an array is missing.
+    ValueError
+        If they do not belong together.
+    """
+    return TrainedNetwork(
+        parameters={name.removeprefix(_PARAMETER): a for name, a in arrays.items() if name.startswith(_PARAMETER)},
+        kappa=float(arrays["kappa"]),
+        variant=Variant(str(arrays["variant"])),
+        kinds=tuple(map(str, arrays["kinds"].tolist())),
+        num_agents=int(arrays["num_agents"]),
+    )
+
+
+def network_arrays(network: TrainedNetwork) -> dict[str, NDArray[np.generic]]:
     """Return everything as arrays by name."""
     return {
-        "format": np.array(FORMAT),
         "kappa": np.array(network.kappa, dtype=np.float64),
         "variant": np.array(str(network.variant)),
         "kinds": np.array(network.kinds, dtype=np.str_),
         "num_agents": np.array(network.num_agents, dtype=np.int64),
         **{f"{_PARAMETER}{name}": array for name, array in network.parameters.items()},
     }
+
+
+def _arrays(network: TrainedNetwork) -> dict[str, NDArray[np.generic]]:
+    """Return what a file holds."""
+    return {"format": np.array(FORMAT), **network_arrays(network)}

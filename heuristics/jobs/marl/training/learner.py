@@ -32,21 +32,28 @@ class Batch(NamedTuple):
     """Of the critic."""
     weight: NDArray[np.float32]
     """Of the decision in the loss; the learner sets it, 0 for padding."""
+    logarithm: NDArray[np.float32]
+    """ln pi(slot) when it was chosen; looked at only where the ratio to it is clipped."""
 
 
 class Losses(NamedTuple):
     """The parts of a loss, weighted sums over decisions."""
 
     policy: Any
-    """- advantage ln pi(slot)."""
+    """- advantage ln pi(slot), or what is said at `decision_losses`."""
     value: Any
     """(V - target)^2."""
     entropy: Any
     """- sum of pi ln pi over the slots that may be chosen."""
 
 
-def decision_losses(parameters: Parameters, batch: Batch, variant: Variant) -> Losses:
-    """Return the parts of the loss of a batch."""
+def decision_losses(parameters: Parameters, batch: Batch, variant: Variant, clip: float | None) -> Losses:
+    """Return the parts of the loss of a batch.
+
+    With `clip`, the part of the policy is - min(ratio A, clipped ratio A), where the ratio is pi(slot) over what it was
+    when the slot was chosen, clipped to 1 +- `clip`: equation 7 of Schulman, Wolski, Dhariwal, Radford and Klimov
+    (2017), Proximal policy optimization algorithms. Its gradient at ratio 1 is that without.
+    """
 
     def one(seen: Observation, slot: Any) -> tuple[Any, Any, Any]:
         """Return ln pi of a slot, the value and the entropy."""
@@ -57,18 +64,29 @@ def decision_losses(parameters: Parameters, batch: Batch, variant: Variant) -> L
         return logarithms[slot], value(jnp, parameters, seen, embedding), entropy
 
     logarithm, predicted, entropy = jax.vmap(one)(batch.seen, batch.slot)
+    if clip is None:
+        gained = batch.advantage * logarithm
+    else:
+        ratio = jnp.exp(logarithm - batch.logarithm)
+        gained = jnp.minimum(ratio * batch.advantage, jnp.clip(ratio, 1 - clip, 1 + clip) * batch.advantage)
     return Losses(
-        policy=-(batch.weight * batch.advantage * logarithm).sum(),
+        policy=-(batch.weight * gained).sum(),
         value=(batch.weight * (predicted - batch.target) ** 2).sum(),
         entropy=(batch.weight * entropy).sum(),
     )
 
 
 def loss(
-    parameters: Parameters, batch: Batch, entropy_weight: Any, *, variant: Variant, value_weight: float
+    parameters: Parameters,
+    batch: Batch,
+    entropy_weight: Any,
+    *,
+    variant: Variant,
+    value_weight: float,
+    clip: float | None = None,
 ) -> tuple[Any, Losses]:
     """Return policy + value_weight value - entropy_weight entropy, and the parts."""
-    parts = decision_losses(parameters, batch, variant)
+    parts = decision_losses(parameters, batch, variant, clip)
     return parts.policy + value_weight * parts.value - entropy_weight * parts.entropy, parts
 
 
@@ -83,19 +101,25 @@ class Learner:
         See `loss`.
     chunk
         Decisions at a time.
+    clip
+        See `decision_losses`.
     """
 
-    def __init__(self, variant: Variant, *, value_weight: float, chunk: int) -> None:
+    def __init__(self, variant: Variant, *, value_weight: float, chunk: int, clip: float | None = None) -> None:
         self._chunk = chunk
-        self._gradient, self._values = _compiled(variant, value_weight)
+        self._variant, self._value_weight, self._clip = variant, value_weight, clip
 
-    def values(self, parameters: Parameters, seen: Observation) -> NDArray[np.float64]:
-        """Return what the critic makes of observations, shape (decisions,), in units of the targets."""
-        found = []
+    def judged(
+        self, parameters: Parameters, seen: Observation, slot: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Return the values of observations in units of the targets, and ln pi(slot); each of shape (decisions,)."""
+        judge = _compiled_judge(self._variant)
+        values, logarithms = [], []
         for rows, count in self._chunks(np.arange(len(seen.mask))):
-            worth = self._values(parameters, Observation._make(array[rows] for array in seen))
-            found.append(np.asarray(worth, dtype=np.float64)[:count])
-        return np.concatenate(found)
+            worth, logarithm = judge(parameters, Observation._make(array[rows] for array in seen), slot[rows])
+            values.append(np.asarray(worth, dtype=np.float64)[:count])
+            logarithms.append(np.asarray(logarithm)[:count])
+        return np.concatenate(values), np.concatenate(logarithms)
 
     def gradient(
         self, parameters: Parameters, batch: Batch, entropy_weight: float, rows: NDArray[np.int64] | None = None
@@ -104,14 +128,16 @@ class Learner:
 
         Sums are made chunk after chunk in order.
         """
+        gradient_of = _compiled_gradient(self._variant, self._value_weight, self._clip)
         chosen = np.arange(len(batch.slot)) if rows is None else rows
         total: Any = None
         for part, count in self._chunks(chosen):
             weight = np.zeros(self._chunk, dtype=np.float32)
             weight[:count] = 1 / len(chosen)
             seen = Observation._make(array[part] for array in batch.seen)
-            piece = Batch(seen, batch.slot[part], batch.advantage[part], batch.target[part], weight)
-            found = self._gradient(parameters, piece, np.float32(entropy_weight))
+            advantage, target, logarithm = batch.advantage[part], batch.target[part], batch.logarithm[part]
+            piece = Batch(seen, batch.slot[part], advantage, target, weight, logarithm)
+            found = gradient_of(parameters, piece, np.float32(entropy_weight))
             total = found if total is None else jax.tree.map(jnp.add, total, found)
         gradient, parts = total
         return gradient, Losses(*(float(part) for part in parts))
@@ -124,30 +150,35 @@ class Learner:
 
 
 @cache
-def _compiled(variant: Variant, value_weight: float) -> tuple[Any, Any]:
-    """Return the gradient of the loss, and the values, compiled once per process and shape."""
-    whole = partial(loss, variant=variant, value_weight=value_weight)
-
-    def values(parameters: Parameters, seen: Observation) -> Any:
-        """Return the value of every observation."""
-        return jax.vmap(lambda each: value(jnp, parameters, each, embed(jnp, parameters, each, variant)))(seen)
-
-    return (
-        jax.jit(jax.grad(whole, has_aux=True), compiler_options=COMPILER_OPTIONS),
-        jax.jit(values, compiler_options=COMPILER_OPTIONS),
-    )
+def _compiled_gradient(variant: Variant, value_weight: float, clip: float | None) -> Any:
+    """Return the gradient of the loss, compiled once per process and shape."""
+    whole = partial(loss, variant=variant, value_weight=value_weight, clip=clip)
+    return jax.jit(jax.grad(whole, has_aux=True), compiler_options=COMPILER_OPTIONS)
 
 
 @cache
-def _optimiser(learning_rate: float, max_norm: float | None) -> tuple[Any, Any]:
+def _compiled_judge(variant: Variant) -> Any:
+    """Return value and ln pi(slot) of many decisions, compiled once per process and shape."""
+
+    def one(parameters: Parameters, seen: Observation, slot: Any) -> tuple[Any, Any]:
+        """Return those of one decision."""
+        embedding = embed(jnp, parameters, seen, variant)
+        logarithms = jax.nn.log_softmax(scores(jnp, parameters, seen, embedding))
+        return value(jnp, parameters, seen, embedding), logarithms[slot]
+
+    return jax.jit(jax.vmap(one, in_axes=(None, 0, 0)), compiler_options=COMPILER_OPTIONS)
+
+
+@cache
+def _optimiser(max_norm: float | None) -> tuple[Any, Any]:
     """Return the beginning and the compiled step of an optimiser."""
     limits = [] if max_norm is None else [optax.clip_by_global_norm(max_norm)]
-    optimiser = optax.chain(*limits, optax.adam(learning_rate))
+    optimiser = optax.chain(*limits, optax.scale_by_adam())
 
-    def step(parameters: Parameters, state: Any, gradient: Parameters) -> tuple[Any, Any]:
+    def step(parameters: Parameters, state: Any, gradient: Parameters, rate: Any) -> tuple[Any, Any]:
         """Make a step."""
         changes, state = optimiser.update(gradient, state, parameters)
-        return optax.apply_updates(parameters, changes), state
+        return jax.tree.map(lambda array, change: array - rate * change, parameters, changes), state
 
     return optimiser.init, jax.jit(step, compiler_options=COMPILER_OPTIONS)
 
@@ -160,18 +191,20 @@ class Descent:
     parameters
         To begin with.
     learning_rate
-        Of Adam.
+        Of Adam; may be changed between steps.
     max_norm
         Larger gradients are shortened to it; None for no limit.
     """
 
     def __init__(self, parameters: Parameters, *, learning_rate: float, max_norm: float | None = None) -> None:
-        begin, self._step = _optimiser(learning_rate, max_norm)
+        begin, self._step = _optimiser(max_norm)
         self.parameters, self._state = parameters, begin(parameters)
+        self.learning_rate = learning_rate
 
     def step(self, gradient: Parameters) -> None:
         """Go down a gradient."""
-        self.parameters, self._state = self._step(self.parameters, self._state, gradient)
+        rate = np.float32(self.learning_rate)
+        self.parameters, self._state = self._step(self.parameters, self._state, gradient, rate)
 
 
 def to_numpy(parameters: Parameters) -> Parameters:

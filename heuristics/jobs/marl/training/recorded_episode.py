@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from heuristics.jobs.marl.observation import Observation
-from heuristics.jobs.marl.reward import round_rewards
+from heuristics.jobs.marl.reward import progress_rewards, round_rewards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,10 @@ class RecordedEpisode:
         What was chosen, shape (decisions,), int32.
     step
         Step of each decision, shape (decisions,), int64, ascending from 0.
+    time
+        Tick of each step, shape (steps,), int64, ascending.
     reward
-        Of the team, discounted to the beginning of each step, shape (steps,), in units of kappa.
+        Of the team, discounted to the beginning of each step, shape (steps,), in units of kappa (progress: of jobs).
     discount
         gamma^(ticks / kappa) from the beginning of each step to that of the next, shape (steps,).
     mean_jct
@@ -45,6 +47,7 @@ class RecordedEpisode:
     seen: Observation
     slot: NDArray[np.int32]
     step: NDArray[np.int64]
+    time: NDArray[np.int64]
     reward: NDArray[np.float64]
     discount: NDArray[np.float64]
     mean_jct: float
@@ -70,8 +73,10 @@ class EpisodeRecorder:
         self._seen.append(seen)
         self._slot.append(slot)
 
-    def episode(self, run: AgentsRun, *, kappa: float, gamma: float) -> RecordedEpisode | None:
-        """Return the episode; None if nobody had anything to decide."""
+    def episode(
+        self, run: AgentsRun, *, kappa: float, gamma: float, reward: Literal["jct", "dl2"] = "jct"
+    ) -> RecordedEpisode | None:
+        """Return the episode with the reward of `round_rewards` or `progress_rewards`; None if nobody decided."""
         if not self._slot:
             return None
         rewards = round_rewards(run)
@@ -80,12 +85,14 @@ class EpisodeRecorder:
         step_of_round = np.searchsorted(first, np.arange(len(rewards.times)), side="right") - 1
         within = step_of_round >= 0
         since = rewards.times[within] - times[step_of_round[within]]
-        team = rewards.rewards(kappa).sum(axis=1)[within] * gamma ** (since / kappa)
+        earned = rewards.rewards(kappa).sum(axis=1) if reward == "jct" else progress_rewards(run)
+        team = earned[within] * gamma ** (since / kappa)
         end = rewards.times[-1] + rewards.ticks[-1]
         return RecordedEpisode(
             seen=stacked(self._seen),
             slot=np.array(self._slot, dtype=np.int32),
             step=step.astype(np.int64),
+            time=times.astype(np.int64),
             reward=np.bincount(step_of_round[within], weights=team, minlength=len(times)).astype(np.float64),
             discount=gamma ** (np.diff(np.append(times, end)) / kappa),
             mean_jct=float((run.simulation.completion - run.rounds.instance.release).mean()),

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.jobs.interference_predictor.predicted_co_location import predicted_jobs
 from heuristics.jobs.marl.network_decider import NetworkDecider
 from heuristics.jobs.marl.simulate_agents import simulate_agents
 from heuristics.jobs.marl.training.recorded_episode import EpisodeRecorder
 from heuristics.jobs.marl.training.teacher import Teacher
-from heuristics.jobs.marl.training.training_instance import without_interference
+from heuristics.jobs.marl.training.training_speeds import at_training_speeds
 from heuristics.jobs.predictors.predictor_named import predictor_named
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+    from heuristics.jobs.marl.agent_networks import AgentNetworks
     from heuristics.jobs.marl.decider import Decider
     from heuristics.jobs.marl.observation import ObservationSize
     from heuristics.jobs.marl.simulate_agents import AgentsRun
@@ -47,7 +47,7 @@ def training_episode(
     Parameters
     ----------
     settings
-        A, F, speeds, durations and gamma.
+        A, F, speeds, durations, gamma and reward.
     instance
         Of a training, with interference.
     rng
@@ -59,11 +59,7 @@ def training_episode(
     predictor
         Of interference, where speeds are predicted.
     """
-    if settings.speeds == "none":
-        instance = without_interference(instance)
-    is_predicted = settings.speeds == "predicted" and instance.interference is not None
-    if is_predicted and predictor is None:
-        raise ValueError("predictor: expected one, as speeds are predicted, got None.")
+    instance, running = at_training_speeds(settings, instance, predictor)
     recorder = EpisodeRecorder()
     for_slots, for_durations = rng.spawn(2)
     decider: Decider
@@ -77,14 +73,17 @@ def training_episode(
         predictor_named(settings.durations, instance, for_durations),
         num_agents=settings.num_agents,
         max_forwards=settings.max_forwards,
-        running=predicted_jobs(instance, predictor) if is_predicted and predictor is not None else None,
+        running=running,
     )
     assert run is not None  # nobody stops it
-    return recorder.episode(run, kappa=kappa, gamma=settings.gamma)
+    episode = recorder.episode(run, kappa=kappa, gamma=settings.gamma, reward=settings.reward)
+    if episode is not None and not settings.offers:
+        episode.seen.offers[:] = 0
+    return episode
 
 
 def mean_jcts(
-    settings: TrainingSettings, instances: Sequence[JobsInstance], network: TrainedNetwork | None
+    settings: TrainingSettings, instances: Sequence[JobsInstance], network: TrainedNetwork | AgentNetworks | None
 ) -> NDArray[np.float64]:
     """Return the mean JCT of each instance in ticks, shape (instances,): greedily and under true speeds.
 

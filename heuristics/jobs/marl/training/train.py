@@ -10,7 +10,7 @@ from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
 from heuristics.jobs.interference_predictor.fit_predictor import fit_predictor
 from heuristics.jobs.interference_predictor.random_co_locations import random_co_locations
 from heuristics.jobs.marl.observation import ObservationSize
-from heuristics.jobs.marl.parameters import Variant, initial_parameters
+from heuristics.jobs.marl.parameters import Variant
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.marl.time_scale import time_scale
 from heuristics.jobs.marl.trained_network import TrainedNetwork
@@ -18,7 +18,10 @@ from heuristics.jobs.marl.training.lambda_returns import decision_targets
 from heuristics.jobs.marl.training.learner import Batch, Descent, Learner, to_numpy
 from heuristics.jobs.marl.training.recorded_episode import joined
 from heuristics.jobs.marl.training.run_episodes import mean_jcts, training_episode
+from heuristics.jobs.marl.training.same_instance import mean_of_others
 from heuristics.jobs.marl.training.training_instance import training_instance
+from heuristics.jobs.marl.training.without_offers import without_offers
+from heuristics.jobs.marl.untrained_network import untrained_network
 from heuristics.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -50,10 +53,12 @@ class CurvePoint(NamedTuple):
 class MarlTrainer:
     """Trains actor and critic of `heuristics.jobs.marl.network`; section 3.6 of the reference, ours.
 
-    Ours beyond the reference: the critic predicts returns less their mean over their deviation in the first episodes,
-    for the gradient's norm is limited and raw returns are in the hundreds; it learns beside the actor during imitation,
-    to the teacher's lambda-returns with lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The
-    same computer, versions, seed and arguments give the same weights bit for bit.
+    Ours beyond the reference: several passes over the decisions of an update with clipped ratios, episodes of one
+    instance as baselines of each other, a learning rate that falls, entropy in the imitation; the critic predicts
+    returns less their mean over their deviation in the first episodes, for the gradient's norm is limited and raw
+    returns are in the hundreds; it learns beside the actor during imitation, to the teacher's lambda-returns with
+    lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The same computer, versions, seed and
+    arguments give the same weights bit for bit.
 
     Parameters
     ----------
@@ -121,21 +126,33 @@ class MarlTrainer:
         if not validation:
             raise ValueError("validation: expected at least one instance, got none.")
         watch, settings = Stopwatch(), self.settings
-        weights_rng, self._stream_rng, self._play_rng, predictor_rng, self._order_rng = (
-            np.random.default_rng(child) for child in np.random.SeedSequence(self.seed).spawn(5)
-        )
+        self._stream_rng, self._play_rng, predictor_rng, self._order_rng = (
+            np.random.default_rng(child) for child in np.random.SeedSequence(self.seed).spawn(5)[1:]
+        )  # the first stream is that of `untrained_network`
         self._first = [training_instance(settings, self._stream_rng) for _ in range(_SPACES)]
         self._size = ObservationSize.of(Partitions(self._first[0], settings.num_agents))
         self._kappa, self._variant = time_scale(self._first), Variant(settings.variant)
-        parameters = initial_parameters(weights_rng, self._size, self._variant)
-        self.network_ = self.start_network_ = self._network(parameters)
+        self.network_ = self.start_network_ = untrained_network(
+            self.seed,
+            kappa=self._kappa,
+            variant=self._variant,
+            kinds=self._size.kinds,
+            num_agents=self._size.num_agents,
+        )
+        parameters = self.start_network_.parameters
+        if not settings.offers:
+            parameters = without_offers(parameters)
+            self.network_ = self.start_network_ = self._network(parameters)
         self.imitated_network_: TrainedNetwork | None = None
         self.best_, self.is_interrupted_ = np.inf, False
         self.curve_: list[CurvePoint] = []
         self.predictor_, self.fitted_ = predictor, None
         self.value_mean_, self.value_deviation_, self._has_scale = 0.0, 1.0, False
         self._measured: list[tuple[float, float, float]] = []
-        self._learner = Learner(self._variant, value_weight=settings.value_weight, chunk=settings.chunk)
+        self._imitator = Learner(self._variant, value_weight=settings.value_weight, chunk=settings.chunk)
+        self._learner = Learner(
+            self._variant, value_weight=settings.value_weight, chunk=settings.chunk, clip=settings.clip
+        )
         on_progress("validation of the teacher", 0, settings.updates)
         self.teacher_ = mean_jcts(settings, validation, None)
         try:
@@ -177,11 +194,12 @@ class MarlTrainer:
         return fit_predictor(sample, for_fit, epochs=self.settings.predictor_epochs)
 
     def _episodes(self, count: int, network: TrainedNetwork | None) -> list[RecordedEpisode]:
-        """Return the next episodes in which there was something to decide."""
+        """Return the episodes of the next instance in which there was something to decide."""
+        instance = training_instance(self.settings, self._stream_rng)
         played = [
             training_episode(
                 self.settings,
-                training_instance(self.settings, self._stream_rng),
+                instance,
                 rng,
                 kappa=self._kappa,
                 size=self._size,
@@ -202,14 +220,15 @@ class MarlTrainer:
         if not episodes:
             return parameters
         returns = self._set_scale(episodes)
-        batch = self._batch(episodes, np.ones(len(returns)), returns)
+        batch = self._batch(episodes, np.ones(len(returns)), returns, np.zeros(len(returns)))
         descent = Descent(parameters, learning_rate=settings.imitation_learning_rate)
         for epoch in range(settings.imitation_epochs):
             on_progress("imitation", epoch, settings.imitation_epochs)
             order = self._order_rng.permutation(len(returns))
             for begin in range(0, len(order), settings.chunk):
                 rows = order[begin : begin + settings.chunk]
-                descent.step(self._learner.gradient(descent.parameters, batch, 0.0, rows)[0])
+                gradient, _ = self._imitator.gradient(descent.parameters, batch, settings.imitation_entropy, rows)
+                descent.step(gradient)
         return to_numpy(descent.parameters)
 
     def _set_scale(self, episodes: Sequence[RecordedEpisode]) -> NDArray[np.float64]:
@@ -220,30 +239,64 @@ class MarlTrainer:
         return returns
 
     def _update(self, descent: Descent, update: int) -> None:
-        """Play some episodes and make one step."""
+        """Play some episodes and learn from them."""
         settings = self.settings
-        episodes = self._episodes(settings.episodes, self._network(descent.parameters))
+        descent.learning_rate = settings.rate(update)
+        network = self._network(descent.parameters)
+        groups = [
+            self._episodes(settings.same_instance, network) for _ in range(settings.episodes // settings.same_instance)
+        ]
+        episodes = [episode for group in groups for episode in group]
         if not episodes:
             return
         if not self._has_scale:  # nobody was imitated
             self._set_scale(episodes)
-        values = [
-            self.value_mean_ + self.value_deviation_ * self._learner.values(descent.parameters, episode.seen)
-            for episode in episodes
-        ]
-        targets = np.concatenate(
-            [decision_targets(one, value, settings.trace_decay) for one, value in zip(episodes, values, strict=True)]
+        targets, advantages, logarithms = (
+            np.concatenate(parts)
+            for parts in zip(*(self._judged(descent, group) for group in groups if group), strict=True)
         )
-        advantages = targets - np.concatenate(values)
         advantages = (advantages - advantages.mean()) / max(float(advantages.std()), 1e-8)
-        batch = self._batch(episodes, advantages, targets)
-        gradient, losses = self._learner.gradient(descent.parameters, batch, settings.entropy_weight(update))
-        descent.step(gradient)
+        batch = self._batch(episodes, advantages, targets, logarithms)
+        losses = []
+        for _ in range(settings.passes):
+            order = np.arange(len(targets)) if settings.passes == 1 else self._order_rng.permutation(len(targets))
+            size = len(order) if settings.passes == 1 else settings.chunk
+            for begin in range(0, len(order), size):
+                rows = order[begin : begin + size]
+                gradient, parts = self._learner.gradient(
+                    descent.parameters, batch, settings.entropy_weight(update), rows
+                )
+                descent.step(gradient)
+                losses.append(parts)
         mean_jct = float(np.mean([episode.mean_jct for episode in episodes]))
-        self._measured.append((mean_jct / self._kappa, losses.value, losses.entropy))
+        self._measured.append((mean_jct / self._kappa, losses[0].value, losses[0].entropy))
+
+    def _judged(
+        self, descent: Descent, group: Sequence[RecordedEpisode]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float32]]:
+        """Return target, advantage and ln pi of every decision of episodes of one instance."""
+        judged = [self._learner.judged(descent.parameters, episode.seen, episode.slot) for episode in group]
+        values = [self.value_mean_ + self.value_deviation_ * value for value, _ in judged]
+        targets = [
+            decision_targets(one, value, self.settings.trace_decay) for one, value in zip(group, values, strict=True)
+        ]
+        gains = [
+            np.bincount(one.step, weights=target - value) / np.bincount(one.step)
+            for one, target, value in zip(group, targets, values, strict=True)
+        ]
+        baselines = mean_of_others([one.time for one in group], gains)
+        advantages = [
+            target - value - baseline[one.step]
+            for one, target, value, baseline in zip(group, targets, values, baselines, strict=True)
+        ]
+        return np.concatenate(targets), np.concatenate(advantages), np.concatenate([found for _, found in judged])
 
     def _batch(
-        self, episodes: Sequence[RecordedEpisode], advantages: NDArray[np.float64], targets: NDArray[np.float64]
+        self,
+        episodes: Sequence[RecordedEpisode],
+        advantages: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        logarithms: NDArray[np.floating],
     ) -> Batch:
         """Return the decisions of episodes with what is learned from them; `targets` in units of kappa."""
         return Batch(
@@ -252,6 +305,7 @@ class MarlTrainer:
             advantage=advantages.astype(np.float32),
             target=((targets - self.value_mean_) / self.value_deviation_).astype(np.float32),
             weight=np.zeros(len(targets), dtype=np.float32),
+            logarithm=logarithms.astype(np.float32),
         )
 
     def _validate(self, validation: Sequence[JobsInstance], parameters: Parameters, updates: int) -> None:

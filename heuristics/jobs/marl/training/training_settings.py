@@ -14,13 +14,32 @@ from instances.cluster import parse_cluster
 FAMILIES = ("jobs-co-located", "jobs-shared-gpus")
 """Of the instances."""
 
+Reward = Literal["jct", "dl2"]
+"""Minus the unfinished jobs, or the share of every job that is done."""
+
 Speeds = Literal["predicted", "true", "none"]
 """Of the training simulator: by the interference predictor, by the true model, or without interference."""
 
 
+REFERENCE = {
+    "jobs": 200,
+    "imitation_entropy": 0.0,
+    "updates": 500,
+    "same_instance": 1,
+    "passes": 1,
+    "entropy_start": 0.02,
+    "learning_rate": 3e-4,
+    "learning_rate_end": 3e-4,
+    "offers": False,
+}
+"""The reference's numbers where the defaults are others, as arguments of `TrainingSettings`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """The numbers of a training; section 3.6 of the reference, whose defaults these are where it has any.
+    """The numbers of a training; section 3.6 of the reference, with defaults of ours for which it takes minutes.
+
+    What differs from the reference's numbers is in `REFERENCE`.
 
     Parameters
     ----------
@@ -39,10 +58,20 @@ class TrainingSettings:
         Of its network.
     imitation_episodes, imitation_epochs, imitation_learning_rate
         Of the imitation of the teacher; 0 episodes for none.
+    imitation_entropy
+        Weight of the entropy in it (ours): the teacher never forwards, and what it never does is hard to find later.
     updates
         Of the policy gradient; 0 for imitation only.
     episodes
         Per update.
+    same_instance
+        Of the episodes of an update, how many are of one instance, see `mean_of_others`; ours, 1 is the reference.
+    passes, clip
+        How often an update goes through its decisions, in steps of `chunk` of them in random order, and by how much the
+        probability of a slot may profit from changing, see `decision_losses`; ours. One pass is one step on all of
+        them, the policy gradient of the reference.
+    reward
+        ``jct``: minus the unfinished jobs; ``dl2``: what is done of every job, see `progress_rewards`.
     gamma
         Discount for a stretch of kappa ticks, in (0, 1].
     trace_decay
@@ -51,8 +80,10 @@ class TrainingSettings:
         Of the squared error of the critic.
     entropy_start, entropy_end
         Weight of the entropy at the first and after the last update, linear between.
-    learning_rate, max_norm
-        Of Adam, and the largest norm of a gradient.
+    learning_rate, learning_rate_end, max_norm
+        Of Adam at the first and after the last update, linear between, and the largest norm of a gradient.
+    offers
+        Whether agents see what others could do for a job, see `Observation`; False is an ablation.
     validate_every
         Updates between two evaluations on the validation instances.
     validation_instances
@@ -69,7 +100,7 @@ class TrainingSettings:
 
     family: str = "jobs-co-located"
     cluster: str = "mixed-64"
-    jobs: int = 200
+    jobs: int = 60
     load: float = 0.9
     max_gang: int = 8
     strength: float = 1.5
@@ -83,15 +114,22 @@ class TrainingSettings:
     imitation_episodes: int = 20
     imitation_epochs: int = 5
     imitation_learning_rate: float = 1e-3
-    updates: int = 500
+    imitation_entropy: float = 1.0
+    updates: int = 300
     episodes: int = 8
+    same_instance: int = 4
+    passes: int = 4
+    clip: float = 0.2
+    reward: Reward = "jct"
     gamma: float = DISCOUNT
     trace_decay: float = 0.95
     value_weight: float = 0.5
-    entropy_start: float = 0.02
+    entropy_start: float = 0.01
     entropy_end: float = 0.001
-    learning_rate: float = 3e-4
+    learning_rate: float = 5e-4
+    learning_rate_end: float = 5e-5
     max_norm: float = 0.5
+    offers: bool = True
     validate_every: int = 10
     validation_instances: int = 20
     chunk: int = 512
@@ -108,17 +146,24 @@ class TrainingSettings:
             raise ValueError(f"cluster: expected servers, got {self.cluster!r}: {error}") from error
         if self.speeds not in get_args(Speeds):
             raise ValueError(f"speeds: expected one of {', '.join(get_args(Speeds))}, got {self.speeds!r}.")
+        if self.reward not in get_args(Reward):
+            raise ValueError(f"reward: expected one of {', '.join(get_args(Reward))}, got {self.reward!r}.")
         least = {"max_forwards": 0, "imitation_episodes": 0, "updates": 0}
         for name in (
             "jobs", "max_gang", "num_agents", "max_forwards", "co_locations", "predictor_epochs", "imitation_episodes",
-            "imitation_epochs", "updates", "episodes", "validate_every", "validation_instances", "chunk",
+            "imitation_epochs", "updates", "episodes", "same_instance", "passes", "validate_every",
+            "validation_instances", "chunk",
         ):  # fmt: skip
             if getattr(self, name) < least.get(name, 1):
                 raise ValueError(f"{name}: expected at least {least.get(name, 1)}, got {getattr(self, name)}.")
-        for name in ("load", "strength", "value_weight", "entropy_start", "entropy_end"):
+        for name in ("load", "strength", "value_weight", "imitation_entropy", "entropy_start", "entropy_end"):
             if not 0.0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name}: expected a finite number of at least 0, got {getattr(self, name)}.")
-        for name in ("imitation_learning_rate", "learning_rate", "max_norm"):
+        if self.episodes % self.same_instance:
+            raise ValueError(
+                f"same_instance: expected a divisor of episodes, {self.episodes}, got {self.same_instance}."
+            )
+        for name in ("imitation_learning_rate", "learning_rate", "learning_rate_end", "max_norm", "clip"):
             if not 0.0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"{name}: expected a finite number above 0, got {getattr(self, name)}.")
         if not 0.0 < self.gamma <= 1.0:
@@ -128,5 +173,12 @@ class TrainingSettings:
 
     def entropy_weight(self, updates: int) -> float:
         """Return the weight of the entropy after a number of updates."""
-        share = min(1.0, updates / max(1, self.updates))
-        return self.entropy_start + share * (self.entropy_end - self.entropy_start)
+        return self._between(self.entropy_start, self.entropy_end, updates)
+
+    def rate(self, updates: int) -> float:
+        """Return the learning rate after a number of updates."""
+        return self._between(self.learning_rate, self.learning_rate_end, updates)
+
+    def _between(self, start: float, end: float, updates: int) -> float:
+        """Return a number on the line from the first update to the last one."""
+        return start + min(1.0, updates / max(1, self.updates)) * (end - start)

@@ -152,13 +152,21 @@ def test_what_each_variant_sees(variant: Variant, size: ObservationSize, observa
     others[1:] += 1
     assert seen.mask[8:-1].any()
     assert differs(seen._replace(summaries=others))
+    own = seen.summaries.copy()
+    own[0] += 1
+    assert differs(seen._replace(summaries=own))
+    for agent in range(AGENTS):
+        offers = seen.offers.copy()
+        offers[agent] += 1
+        assert differs(seen._replace(offers=offers))
 
 
 def test_sizes_of_the_networks(size: ObservationSize) -> None:
-    """Tests the widths of the reference: 68-64-1, 64-64-1 twice, and 64 for the critic; same seed, same weights."""
+    """Tests the widths: 68-64-1, 64-64-1 twice with what they see beyond the reference, and 64 for the critic."""
     drawn = initial_parameters(np.random.default_rng(0), size)
     assert drawn["group.hidden.weight"].shape == (68, 64)
-    assert drawn["forward.hidden.weight"].shape == drawn["wait.hidden.weight"].shape == (64, 64)
+    assert drawn["forward.hidden.weight"].shape == (64 + 1, 64)
+    assert drawn["wait.hidden.weight"].shape == (64 + 1 + 12, 64)
     assert drawn["critic.hidden.weight"].shape == (32 + 12 * AGENTS, 64)
     assert drawn["server.weight"].shape == (64, 32)
     assert drawn["input.gpu.weight"].shape == (len(size.kinds) + 10, 32)

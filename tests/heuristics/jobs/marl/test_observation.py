@@ -108,6 +108,24 @@ def test_every_number_of_an_observation() -> None:
     assert seen.in_rack.tolist() == [[1], [1]]
 
 
+def test_offers() -> None:
+    """Tests three agents: one with 2 fast GPUs, one with 3 slow ones, one with 1 fast and 1 that is not allowed."""
+    servers = [
+        JobsServer(kind=kind, gpus=gpus, nic_bytes_per_tick=10)
+        for kind, gpus in (("F", 2), ("S", 3), ("F", 1), ("X", 1))
+    ]
+    jobs = [Job(stages=[Stage(times={"F": 3, "S": 6}, replicas=replicas)], iterations=9) for replicas in (1, 2, 3)]
+    instance = JobsInstance.from_parts(servers, jobs)
+    looker = Looker()
+    assert Partitions(instance, 3).home.tolist() == [0, 1, 1]
+    assert simulate_agents(instance, looker, Oracle(instance), num_agents=3) is not None
+    two = math.log(2)
+    found = {round(float(np.exp(seen.job[0]))): seen.offers[:, 0].tolist() for seen in looker.seen}
+    # The deciding agent comes first; an agent with too few GPUs offers 0.
+    assert found[1] == pytest.approx([0, two, 0])  # by agent 0
+    assert found[2] == pytest.approx([two, 0, 0])  # by agent 1
+
+
 def test_first_observation_of_the_example_is_of_nothing_running() -> None:
     """Tests that job 0 at tick 0 needs no decision: its one group is the only slot."""
     looker = Looker()

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.reward import round_rewards
+from heuristics.jobs.marl.reward import progress_rewards, round_rewards
 from heuristics.jobs.marl.simulate_agents import simulate_agents
 from heuristics.jobs.marl.time_scale import time_scale
 from heuristics.jobs.predictors.oracle import Oracle
@@ -30,6 +30,14 @@ def test_identity_on_the_example() -> None:
     assert kappa == 7.5
     assert found.rewards(kappa).sum() * -kappa == pytest.approx(19)
     assert found.discounts(kappa).tolist() == pytest.approx([0.99 ** (ticks / 7.5) for ticks in (4, 7, 1)])
+
+
+def test_progress_on_the_example() -> None:
+    """Tests the shares of two jobs that run on [0, 12) and [4, 11): 4/12, then 7/12 and 1, then 1/12."""
+    instance = two_jobs()
+    run = simulate_agents(instance, FirstSlot(np.random.default_rng(0)), Oracle(instance), num_agents=1)
+    assert run is not None
+    assert progress_rewards(run).tolist() == pytest.approx([4 / 12, 7 / 12 + 1, 1 / 12])
 
 
 def test_a_forwarded_job_counts_for_its_new_agent() -> None:

@@ -46,6 +46,7 @@ def test_decisions_of_a_step_share_its_target() -> None:
         seen=None,  # type: ignore[arg-type]  # not looked at
         slot=np.zeros(3, dtype=np.int32),
         step=np.array([0, 1, 1]),
+        time=np.array([0, 10]),
         reward=np.array([-1.0, -2.0]),
         discount=np.array([0.5, 0.5]),
         mean_jct=1.0,

@@ -38,6 +38,7 @@ def batch() -> Batch:
         advantage=rng.normal(size=10).astype(np.float32),
         target=rng.normal(size=10).astype(np.float32),
         weight=np.zeros(10, dtype=np.float32),
+        logarithm=rng.uniform(-3.0, -0.5, size=10).astype(np.float32),
     )
 
 
@@ -80,12 +81,32 @@ def test_loss_and_gradient(size: ObservationSize, batch: Batch) -> None:
         up, down = (whole(exact | {name: array + sign * step * direction}) for sign in (1, -1))
         expected = (np.asarray(gradient[name], dtype=np.float64) * direction).sum()
         assert (up - down) / (2 * step) == pytest.approx(expected, rel=2e-3, abs=3e-4), name
-    found = learner.values(parameters, batch.seen)
-    expected_values = [
-        float(value(np, parameters, seen, embed(np, parameters, seen, variant)))
-        for seen in (Observation._make(array[number] for array in batch.seen) for number in range(10))
+    found, logarithms = learner.judged(parameters, batch.seen, batch.slot)
+    for number, slot in enumerate(batch.slot.tolist()):
+        seen = Observation._make(array[number] for array in batch.seen)
+        embedding = embed(np, parameters, seen, variant)
+        chance = probabilities(np, scores(np, parameters, seen, embedding))[slot]
+        assert found[number] == pytest.approx(float(value(np, parameters, seen, embedding)), rel=1e-4, abs=1e-5)
+        assert logarithms[number] == pytest.approx(np.log(chance), rel=1e-4, abs=1e-5)
+
+
+def test_clipped_ratio(size: ObservationSize, batch: Batch) -> None:
+    """Tests the clipped part against a loop, and that at ratio 1 its gradient is that of the logarithm."""
+    parameters = initial_parameters(np.random.default_rng(1), size, Variant.FLAT)
+    plain, clipped = (Learner(Variant.FLAT, value_weight=0.0, chunk=4, clip=clip) for clip in (None, 0.2))
+    _, now = plain.judged(parameters, batch.seen, batch.slot)
+    ratios = np.exp(now - batch.logarithm)
+    assert (ratios < 0.8).any()
+    assert (ratios > 1.2).any()
+    gained = [
+        min(ratio * advantage, min(max(ratio, 0.8), 1.2) * advantage)
+        for ratio, advantage in zip(ratios.tolist(), batch.advantage.tolist(), strict=True)
     ]
-    assert found == pytest.approx(expected_values, rel=1e-4, abs=1e-5)
+    assert clipped.gradient(parameters, batch, 0.0)[1].policy == pytest.approx(-np.mean(gained), rel=1e-4)
+    fresh = batch._replace(logarithm=now)
+    one, two = (learner.gradient(parameters, fresh, 0.0)[0] for learner in (plain, clipped))
+    for name, array in one.items():
+        assert np.asarray(two[name]) == pytest.approx(np.asarray(array), rel=1e-3, abs=1e-6), name
 
 
 def test_rows(size: ObservationSize, batch: Batch) -> None:

@@ -45,8 +45,7 @@ def over_teacher(settings: TrainingSettings, networks: list[TrainedNetwork]) -> 
 def test_policy_gradient_improves() -> None:
     """Tests, without any teacher, that 16 updates lower the mean JCT of held-out instances from one of two seeds.
 
-    Measured for the first: 5.12 times the teacher's before, 0.77 after. Of seeds 0 to 4, with 24 updates, one found
-    nothing better than it began with, and rounding differs between processors: hence a second try.
+    Rounding differs between processors: hence a second try.
     """
     settings = tiny(
         imitation_episodes=0, updates=16, episodes=6, validate_every=8, validation_instances=3, learning_rate=0.003,
@@ -65,7 +64,7 @@ def test_policy_gradient_improves() -> None:
 
 def test_imitation_raises_the_probability_of_the_teachers_slots() -> None:
     """Tests the mean logarithm on an episode that was not imitated, and the mean JCT on held-out instances."""
-    settings = tiny(imitation_episodes=10, imitation_epochs=6, updates=0)
+    settings = tiny(imitation_episodes=10, imitation_epochs=6, updates=0, imitation_entropy=0.0)
     trainer = MarlTrainer(settings, seed=1).fit(validation_set(settings))
     network = trainer.imitated_network_
     assert network is not None
@@ -90,7 +89,7 @@ def test_imitation_raises_the_probability_of_the_teachers_slots() -> None:
         means.append(float(np.mean(found)))
     assert means[1] > means[0] + 0.5
     before, after = over_teacher(settings, [trainer.start_network_, network])
-    assert after < 0.8 * before
+    assert abs(after - 1) < 0.5 * abs(before - 1)
 
 
 def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
@@ -114,6 +113,20 @@ def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
     assert stopped.best_ == min(point.validation for point in one.curve_[:3])
     with pytest.raises(ValueError, match="validation: expected at least one instance, got none"):
         MarlTrainer(settings, seed=3).fit([])
+
+
+def test_without_offers() -> None:
+    """Tests that weights on offers are 0 before and after such a training, and that others learn."""
+    settings = tiny(offers=False, imitation_episodes=1, updates=1)
+    trainer = MarlTrainer(settings, seed=3).fit(validation_set(settings))
+    assert trainer.imitated_network_ is not None
+    start, end = trainer.start_network_.parameters, trainer.imitated_network_.parameters
+    for score in ("forward", "wait"):
+        name = f"{score}.hidden.weight"
+        assert not start[name][64].any()
+        assert not end[name][64].any()
+        assert (start[name][:64] != end[name][:64]).any()
+    assert MarlTrainer(tiny(updates=0), seed=3).fit(validation_set(settings)).start_network_.parameters[name][64].any()
 
 
 def slowing(instance: JobsInstance, y: float) -> InterferencePredictor:

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from heuristics.jobs.marl.training.training_settings import TrainingSettings
+from heuristics.jobs.marl.training.training_settings import REFERENCE, TrainingSettings
 
 
-def test_defaults_are_the_references() -> None:
-    """Tests the numbers of section 3.6, and the ends and the middle of the entropy's weight."""
-    given = TrainingSettings()
+def test_numbers_of_the_reference() -> None:
+    """Tests the numbers of section 3.6, and the ends and the middle of the entropy's weight and of the rate."""
+    given = TrainingSettings(**REFERENCE)  # type: ignore[arg-type]
+    for name, value in REFERENCE.items():
+        assert getattr(TrainingSettings(), name) != value
     assert (given.jobs, given.validation_instances, given.imitation_episodes, given.imitation_epochs) == (
         200,
         20,
@@ -24,6 +26,9 @@ def test_defaults_are_the_references() -> None:
     assert given.entropy_weight(0) == 0.02
     assert given.entropy_weight(250) == pytest.approx(0.0105)
     assert given.entropy_weight(500) == pytest.approx(0.001)
+    assert {given.rate(updates) for updates in (0, 250, 500)} == {3e-4}
+    falling = TrainingSettings(updates=10, learning_rate=1e-3, learning_rate_end=2e-4)
+    assert [falling.rate(updates) for updates in (0, 5, 10)] == pytest.approx([1e-3, 6e-4, 2e-4])
 
 
 @pytest.mark.parametrize(
@@ -39,6 +44,9 @@ def test_defaults_are_the_references() -> None:
         ({"variant": "deep"}, "variant: expected one of flat, inner, inner-outer, got 'deep'"),
         ({"durations": "guess"}, "durations: expected one of oracle, none, "),
         ({"cluster": "8xZZ"}, "cluster: expected servers, got '8xZZ': "),
+        ({"same_instance": 3}, "same_instance: expected a divisor of episodes, 8, got 3"),
+        ({"reward": "fast"}, "reward: expected one of jct, dl2, got 'fast'"),
+        ({"clip": 0.0}, "clip: expected a finite number above 0, got 0.0"),
         ({"family": "jobs-poisson"}, "family: expected one of jobs-co-located, jobs-shared-gpus, got 'jobs-poisson'"),
     ],
 )

@@ -16,6 +16,7 @@ def tiny(**changes: Any) -> TrainingSettings:
         "speeds": "true",
         "updates": 2,
         "episodes": 2,
+        "same_instance": 2,
         "imitation_episodes": 2,
         "imitation_epochs": 2,
         "validation_instances": 2,
