@@ -43,7 +43,7 @@ def train(
             "--updates",
             parser=integer("--updates", low=0, high=MAX_STEPS),
             metavar="N",
-            help="Of the policy gradient of marl; default 500, 0 for imitation only.",
+            help="Of the policy gradient of marl; default 200, 0 for imitation only.",
         ),
     ] = None,
     gamma: Annotated[

@@ -1,8 +1,9 @@
 """Actor and critic: one forward pass, in NumPy for decisions and in JAX for training.
 
 Section 3.3 of the reference, ours; beyond it, forwarding and waiting see what the agent they lead to could do for the
-job, and waiting sees the agent's own summary, as forwarding sees the others'. Functions take the module of arrays,
-`numpy` or `jax.numpy`, and one observation; JAX maps them over many with `vmap`.
+job, waiting sees the agent's own summary, as forwarding sees the others', and amounts enter as ln(1 + x), for durations
+have heavy tails. Functions take the module of arrays, `numpy` or `jax.numpy`, and one observation; JAX maps them over
+many with `vmap`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 Array = Any
 """Of NumPy or of JAX."""
+
+TOGETHER = 128
+"""Servers whose inner graphs run at once: what they need stays in the cache of a core."""
 
 
 class Embedding(NamedTuple):
@@ -46,9 +50,10 @@ def embed(xp: ModuleType, parameters: Parameters, seen: Observation, variant: Va
     variant
         Which graphs there are.
     """
+    seen = seen._replace(gpus=xp.log1p(seen.gpus), servers=xp.log1p(seen.servers))
     servers = _flat(parameters, seen) if variant is Variant.FLAT else _inner(xp, parameters, seen)
     servers = servers * seen.has_server[:, None]
-    agents = _linear(parameters, "input.agent", seen.summaries[1:])
+    agents = _linear(parameters, "input.agent", xp.log1p(seen.summaries[1:]))
     if variant is Variant.INNER_OUTER:
         servers, agents = _outer(xp, parameters, seen, servers, agents)
     return Embedding(servers, servers.sum(axis=0) / xp.maximum(seen.has_server.sum(), 1), agents)
@@ -56,12 +61,12 @@ def embed(xp: ModuleType, parameters: Parameters, seen: Observation, variant: Va
 
 def scores(xp: ModuleType, parameters: Parameters, seen: Observation, embedding: Embedding) -> Array:
     """Return the score of every slot, shape (8 + A,), minus infinity where it must not be chosen."""
-    job = _linear(parameters, "input.job", seen.job)
+    job = _linear(parameters, "input.job", xp.log1p(seen.job))
     weighted = seen.group_servers @ embedding.servers
-    groups = _score(xp, parameters, "group", [weighted, _repeat(xp, job, len(weighted)), seen.groups])
+    groups = _score(xp, parameters, "group", [weighted, _repeat(xp, job, len(weighted)), xp.log1p(seen.groups)])
     others = _repeat(xp, job, len(embedding.agents))
     forwards = _score(xp, parameters, "forward", [embedding.agents, others, seen.offers[1:]])
-    own = [embedding.mean_server[None], job[None], seen.offers[:1], seen.summaries[:1]]
+    own = [embedding.mean_server[None], job[None], seen.offers[:1], xp.log1p(seen.summaries[:1])]
     wait = _score(xp, parameters, "wait", own)
     return xp.where(seen.mask, xp.concatenate([groups, forwards, wait]), -xp.inf)
 
@@ -74,7 +79,8 @@ def probabilities(xp: ModuleType, masked: Array) -> Array:
 
 def value(xp: ModuleType, parameters: Parameters, seen: Observation, embedding: Embedding) -> Array:
     """Return the value that the critic of the central trainer gives, a scalar."""
-    return _score(xp, parameters, "critic", [embedding.mean_server[None], seen.summaries.reshape(1, -1)])[0]
+    summaries = xp.log1p(seen.summaries).reshape(1, -1)
+    return _score(xp, parameters, "critic", [embedding.mean_server[None], summaries])[0]
 
 
 def _linear(parameters: Parameters, name: str, inputs: Array) -> Array:
@@ -107,7 +113,19 @@ def _flat(parameters: Parameters, seen: Observation) -> Array:
 
 
 def _inner(xp: ModuleType, parameters: Parameters, seen: Observation) -> Array:
-    """Return the vectors of the servers after the rounds inside them.
+    """Return the vectors of the servers after the rounds inside them; servers do not see each other."""
+    if len(seen.gpus) <= TOGETHER:
+        return _inner_of(xp, parameters, seen)
+    names = ("gpus", "servers", "has_server", "has_gpu", "on_switch", "has_socket")
+    parts = []
+    for first in range(0, len(seen.gpus), TOGETHER):
+        rows = {name: getattr(seen, name)[first : first + TOGETHER] for name in names}
+        parts.append(_inner_of(xp, parameters, seen._replace(**rows)))
+    return xp.concatenate(parts)
+
+
+def _inner_of(xp: ModuleType, parameters: Parameters, seen: Observation) -> Array:
+    """Return the same of servers that are taken together.
 
     Vertices and messages are 0 where there is no vertex. A switch has its socket, and the first one the NIC.
     """
@@ -151,7 +169,7 @@ def _outer(
     for number in range(ROUNDS):
         to = {edge: parameters[f"outer{number}.{edge}.weight"] for edge in OUTER_EDGES}
         name = f"outer{number}.self"
-        from_servers = xp.matmul(in_rack.T, servers) / xp.maximum(size, 1) @ to["server_rack"]
+        from_servers = in_rack.T @ servers / xp.maximum(size, 1) @ to["server_rack"]
         from_racks = racks.sum(axis=0) / xp.maximum(has_rack.sum(), 1) @ to["rack_core"]
         from_agents = agents.sum(axis=0) / max(len(agents), 1) @ to["core_agent"]
         steps = (

@@ -12,6 +12,7 @@ from heuristics.jobs.marl.network import embed, probabilities, scores
 from heuristics.jobs.marl.observation import ObservationSize
 from heuristics.jobs.marl.observer import Observer
 from heuristics.jobs.marl.parameters import Variant
+from heuristics.jobs.marl.sparse_racks import SparseRacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,6 +62,7 @@ class NetworkDecider:
         self._parameters, self._kappa, self._variant = parameters, kappa, Variant(variant)
         self._size, self._kinds, self._rng, self._watch = size, kinds, rng, watch
         self._observer: Observer | None = None
+        self._racks = SparseRacks()
 
     def begin_round(self, rounds: Rounds, time: int) -> None:
         """Let the agents broadcast their summaries."""
@@ -92,6 +94,7 @@ class NetworkDecider:
         """Return the slot that the network takes; the second half."""
         given = self._parameters
         parameters = given if isinstance(given, Mapping) else given[decision.agent]
+        seen = self._racks.of(decision.agent, seen)
         masked = scores(np, parameters, seen, embed(np, parameters, seen, self._variant))
         if self._rng is None:
             return int(masked.argmax())

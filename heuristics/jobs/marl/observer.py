@@ -67,28 +67,23 @@ class Observer:
         self._times: dict[int, tuple[int, NDArray[np.float64]]] = {}
         self._asks = _asks_of_jobs(rounds)
         self._summaries: list[NDArray[np.float32]] = []
+        self._fixed: dict[int, dict[str, NDArray[np.float32]]] = {}
 
     def begin_round(self, time: int) -> None:
-        """Take the summaries that the agents broadcast."""
-        self._summaries = [
-            agent_summary(self._rounds, agent, time, self._kappa) for agent in range(self._rounds.num_agents)
-        ]
+        """Take the summaries that the agents broadcast; where nobody waits, nobody will look at them."""
+        agents = range(self._rounds.num_agents) if any(self._rounds.queues) else ()
+        self._summaries = [agent_summary(self._rounds, agent, time, self._kappa) for agent in agents]
 
     def observe(self, decision: Decision) -> Observation:
         """Return the observation of the agent that takes a decision."""
         agent, graph = decision.agent, self._graphs[decision.agent]
         least, _ = self._time_of(decision.job)
-        seen = empty_observation(self.size)
+        seen = empty_observation(self.size)._replace(**self._fixed_of(agent))
         count, gpus = graph.has_gpu.shape
         seen.gpus[:count, :gpus] = self._gpus(decision, graph)
         own = self._rounds.partitions.servers_of(agent)
         cpu, pcie, nic = self._rounds.states.load[own].T / FULL_SPEED
         seen.servers[:count] = np.column_stack([self._nic[own], nic, pcie, cpu])
-        seen.has_server[:count] = 1
-        seen.has_gpu[:count, :gpus] = graph.has_gpu
-        seen.on_switch[:count, :, :gpus] = graph.on_switch
-        seen.has_socket[:count] = graph.has_socket
-        seen.in_rack[:count, : graph.in_rack.shape[1]] = graph.in_rack
         others = [other for other in range(self._rounds.num_agents) if other != agent]
         seen.summaries[:] = [self._summaries[each] for each in (agent, *others)]
         seen.offers[:, 0] = self._offers(decision.job)[[agent, *others]]
@@ -105,6 +100,22 @@ class Observer:
             )
         seen.mask[:] = decision.mask
         return seen
+
+    def _fixed_of(self, agent: int) -> dict[str, NDArray[np.float32]]:
+        """Return what every observation of an agent shares: its graphs, read-only."""
+        if agent not in self._fixed:
+            seen, graph = empty_observation(self.size), self._graphs[agent]
+            count, gpus = graph.has_gpu.shape
+            seen.has_server[:count] = 1
+            seen.has_gpu[:count, :gpus] = graph.has_gpu
+            seen.on_switch[:count, :, :gpus] = graph.on_switch
+            seen.has_socket[:count] = graph.has_socket
+            seen.in_rack[:count, : graph.in_rack.shape[1]] = graph.in_rack
+            names = ("has_server", "has_gpu", "on_switch", "has_socket", "in_rack")
+            self._fixed[agent] = {name: getattr(seen, name) for name in names}
+            for array in self._fixed[agent].values():
+                array.flags.writeable = False
+        return self._fixed[agent]
 
     def _gpus(self, decision: Decision, graph: AgentGraph) -> NDArray[np.float64]:
         """Return the features of the agent's GPUs, shape (servers, most GPUs, features)."""

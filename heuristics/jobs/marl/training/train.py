@@ -289,7 +289,9 @@ class MarlTrainer:
             target - value - baseline[one.step]
             for one, target, value, baseline in zip(group, targets, values, baselines, strict=True)
         ]
-        return np.concatenate(targets), np.concatenate(advantages), np.concatenate([found for _, found in judged])
+        gained = np.concatenate(advantages)
+        gained /= max(float(gained.std()), 1e-8)  # or the instances with long jobs would be all that counts
+        return np.concatenate(targets), gained, np.concatenate([found for _, found in judged])
 
     def _batch(
         self,

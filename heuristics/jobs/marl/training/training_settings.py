@@ -115,7 +115,7 @@ class TrainingSettings:
     imitation_epochs: int = 5
     imitation_learning_rate: float = 1e-3
     imitation_entropy: float = 1.0
-    updates: int = 300
+    updates: int = 200
     episodes: int = 8
     same_instance: int = 4
     passes: int = 4
