@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from heuristics.jobs.actor_critic.actor_critic import TrainingRuns, actor_critic
 from heuristics.jobs.actor_critic.gossip import random_weights
 from heuristics.jobs.actor_critic.gossip_graph import gossip_graph
+from studies.actor_critic.stored_runs import POINTS, REWARDS, with_runs
 from studies.actor_critic.variant import RANDOM
 
 if TYPE_CHECKING:
@@ -18,13 +19,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from heuristics.jobs.actor_critic.deep_network import DeepNetwork
     from studies.actor_critic.variant import Variant
 
 FIRST, LAST = 0.025, 0.1
 """Shares of the steps over which rewards are averaged at the beginning and at the end."""
-
-POINTS = 40
-"""Of a curve."""
 
 MIXING_WEIGHTS = ((0.7, 0.3), (0.3, 0.7))
 """Am of two agents."""
@@ -80,9 +79,7 @@ class ActorCriticStudy:
     Parameters
     ----------
     frame
-        One row per variant and seed.
-    curves
-        Per variant the team reward over steps, shape (runs, points).
+        One row per variant and seed, as `stored_runs` says.
     steps
         In the environment, per run.
     variants
@@ -90,9 +87,16 @@ class ActorCriticStudy:
     """
 
     frame: pd.DataFrame
-    curves: dict[str, NDArray[np.float64]]
     steps: int
     variants: tuple[Variant, ...]
+
+    @property
+    def curves(self) -> dict[str, NDArray[np.float64]]:
+        """Per variant the team reward over steps, shape (runs, points)."""
+        columns = list(REWARDS)
+        return {
+            one.name: self.frame.loc[self.frame["variant"] == one.name, columns].to_numpy() for one in self.variants
+        }
 
     def summaries(self) -> list[VariantSummary]:
         """Summarise every variant over its seeds."""
@@ -125,9 +129,14 @@ def actor_critic_study(
     *,
     seeds: int = 16,
     steps: int = 40_000,
+    stored: pd.DataFrame | None = None,
     on_variant: Callable[[str, int, int], None] = lambda name, done, total: None,
+    on_runs: Callable[[pd.DataFrame], None] = lambda frame: None,
 ) -> ActorCriticStudy:
     """Train every variant for seeds 0, 1, ...
+
+    Seeds of a variant that are trained together give the same bytes in any company, a seed alone the same up to
+    rounding.
 
     Parameters
     ----------
@@ -137,8 +146,13 @@ def actor_critic_study(
         Runs of each; rivals have the same seeds.
     steps
         In the environment per run: T = steps / (K + M), rounded down, at least `POINTS`.
+    stored
+        Runs that exist, of these variants or others; they are not repeated. Steps and settings are compared, versions
+        of the software are not.
     on_variant
         Told of every variant that begins: its name, how many are done, of how many.
+    on_runs
+        Told of all stored runs and those that were added, whenever some were.
 
     Raises
     ------
@@ -149,19 +163,37 @@ def actor_critic_study(
         raise ValueError(f"seeds: expected at least 1, got {seeds}.")
     import pandas as pd
 
-    rows: list[dict[str, Any]] = []
-    curves = {}
-    for done, variant in enumerate(variants):
-        on_variant(variant.name, done, len(variants))
+    for variant in variants:
         period = variant.settings.critic_steps + variant.settings.actor_steps
         if steps < POINTS * period:
             raise ValueError(f"steps: expected at least {POINTS * period} for {variant.name}, got {steps}.")
-        settings = replace(variant.settings, iterations=steps // period)
-        runs = actor_critic(variant.environment, settings, gossip_weights(variant), seeds=range(seeds))
-        rows += _rows(variant.name, runs)
-        parts = np.array_split(runs.curves.team_reward.astype(np.float64), POINTS, axis=1)
-        curves[variant.name] = np.stack([part.mean(axis=1) for part in parts], axis=1)
-    return ActorCriticStudy(frame=pd.DataFrame(rows), curves=curves, steps=steps, variants=tuple(variants))
+    held = with_runs(stored, [])
+    chosen = []
+    trained: dict[tuple[str, tuple[int, ...]], DeepNetwork] = {}
+    for done, variant in enumerate(variants):
+        on_variant(variant.name, done, len(variants))
+        lasting = variant.lasting(steps)
+        missing = tuple(seed for seed in range(seeds) if seed not in set(_of(held, lasting)["seed"]))
+        if missing:
+            before = lasting.before
+            if before is not None and (before.key, missing) not in trained:
+                trained[before.key, missing] = _train(before, missing).actors
+            actors = None if before is None else trained[before.key, missing]
+            held = with_runs(held, _rows(lasting, _train(lasting, missing, actors)))
+            on_runs(held)
+        mine = _of(held, lasting)
+        chosen.append(mine[mine["seed"] < seeds].sort_values("seed"))
+    return ActorCriticStudy(frame=pd.concat(chosen, ignore_index=True), steps=steps, variants=tuple(variants))
+
+
+def _of(held: pd.DataFrame, variant: Variant) -> pd.DataFrame:
+    """Return the runs of a variant."""
+    return held[(held["variant"] == variant.name) & (held["settings"] == variant.key)]
+
+
+def _train(variant: Variant, seeds: Sequence[int], actors: DeepNetwork | None = None) -> TrainingRuns:
+    """Train as the variant says."""
+    return actor_critic(variant.environment, variant.settings, gossip_weights(variant), seeds=seeds, actors=actors)
 
 
 def gossip_weights(variant: Variant) -> NDArray[np.float64]:
@@ -172,15 +204,18 @@ def gossip_weights(variant: Variant) -> NDArray[np.float64]:
     return np.array(MIXING_WEIGHTS)
 
 
-def _rows(name: str, runs: TrainingRuns) -> list[dict[str, Any]]:
+def _rows(variant: Variant, runs: TrainingRuns) -> list[dict[str, Any]]:
     """Return a row per run."""
     reward = runs.curves.team_reward.astype(np.float64)
     iterations = reward.shape[1]
     first = reward[:, : max(1, round(FIRST * iterations))].mean(axis=1)
     last = reward[:, -max(1, round(LAST * iterations)) :].mean(axis=1)
+    points = np.stack([part.mean(axis=1) for part in np.array_split(reward, POINTS, axis=1)], axis=1)
     return [
         {
-            "variant": name,
+            "variant": variant.name,
+            "settings": variant.key,
+            "steps": variant.settings.num_steps,
             "seed": seed,
             "first": float(first[run]),
             "last": float(last[run]),
@@ -191,6 +226,7 @@ def _rows(name: str, runs: TrainingRuns) -> list[dict[str, Any]]:
             "td_error_last": float(runs.curves.td_error[run, -max(1, round(LAST * iterations)) :].mean()),
             "messages": runs.traffic.messages,
             "bytes": runs.traffic.bytes,
+            **dict(zip(REWARDS, points[run].tolist(), strict=True)),
         }
         for run, seed in enumerate(runs.seeds)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,9 @@ class Variant:
         `MIXING` or `RANDOM`.
     stated_first, stated_last
         Team reward per step at the beginning and the end that somebody else reports; None where nobody does.
+    before
+        What is trained first, for as many iterations as its settings say; the actors begin with what it leaves. None:
+        with random weights.
     """
 
     name: str
@@ -39,6 +43,18 @@ class Variant:
     weights: str
     stated_first: float | None = None
     stated_last: float | None = None
+    before: Variant | None = None
+
+    def lasting(self, steps: int) -> Variant:
+        """Return the variant with as many iterations as fit into a number of steps in the environment."""
+        period = self.settings.critic_steps + self.settings.actor_steps
+        return replace(self, settings=replace(self.settings, iterations=steps // period))
+
+    @property
+    def key(self) -> str:
+        """Hash of everything that a run depends on but its seed: 16 hexadecimal digits."""
+        said = repr((self.settings, self.environment, self.weights, self.before and self.before.key))
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 _LOCAL, _TEAM = SimpleSpread(), SimpleSpread(local_rewards=False)
@@ -78,6 +94,47 @@ REPAIRS = (
     _derived("V critic, team reward, tg = 0", replace(_V, gossip_rounds=0), -7.93, -5.86, environment=_TEAM),
 )  # fmt: skip
 """Printed and repaired side by side on local rewards, K = M = 10, gamma 0.9, alpha 0.05, beta 0.003 (ours)."""
+
+
+_TRAINED = Variant(
+    name="trained policy", settings=replace(REPAIRED, iterations=1000), environment=_LOCAL, weights=MIXING
+)
+_LOUD = SimpleSpread(reward_scale=0.1)
+_CENTRED = 3.8
+"""About minus the mean local reward of a random policy, not scaled; two agents."""
+
+
+def _signs(name: str, environment: SimpleSpread, reward_shift: float, before: Variant | None = None) -> list[Variant]:
+    """Return the Q residual with the sign as printed and with the other one; all else is the same."""
+    residual = replace(REPAIRED, signal="q_residual", warm_start=False, reward_shift=reward_shift)
+    return [
+        Variant(
+            name=f"{text} sign, {name}",
+            settings=replace(residual, sign=sign),
+            environment=environment,
+            weights=MIXING,
+            before=before,
+        )
+        for text, sign in (("printed", "printed"), ("minus", "repaired"))
+    ]
+
+
+SIGNS = tuple(
+    variant
+    for rows in (
+        _signs("heard, first policy", _LOUD, 10 * _CENTRED),
+        _signs("heard, trained policy", _LOUD, 10 * _CENTRED, _TRAINED),
+        _signs("not centred", _LOUD, 0.0),
+        _signs("centred, rewards / 10", _LOCAL, _CENTRED / 10),
+    )
+    for variant in rows
+)
+"""When the printed sign makes the reward fall, and the other one does not (ours).
+
+With a critic that knows nothing, minus the printed residual is about r plus a constant. That is *heard* where rewards
+are large beside the differences of the critic's random outputs (here: times 10, not over 10) and have both signs (here:
+centred, 3.8 a step and agent are added); critics begin anew at every iteration. Of the last two pairs each lacks one.
+"""
 
 
 def _published(name: str, last: float, landmarks: int = 2, **changes: object) -> list[Variant]:
@@ -120,7 +177,7 @@ Their defaults: T = 20000, K = M = 1, gamma 0.99, m = 20, D = 5, tg = 10. Positi
 levels cannot be compared, only directions.
 """
 
-SETS = {"repairs": REPAIRS, "published": PUBLISHED}
+SETS = {"repairs": REPAIRS, "signs": SIGNS, "published": PUBLISHED}
 """Variants by what `--variants` names them."""
 
 

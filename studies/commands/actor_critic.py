@@ -1,15 +1,18 @@
 """Command `study actor-critic`: the decentralised actor-critic, printed and repaired, on its grid world."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, writing
+from studies.command_line.bad_input import options, reading, writing
 from studies.command_line.option_types import integer
 from studies.command_line.output import print_json, print_text
 from studies.command_line.output_file import check_distinct, check_suffix, check_writable
 from studies.commands import options as opt
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_SEEDS, MAX_STEPS = 1000, 100_000_000
 """More are a slip of the finger."""
@@ -19,7 +22,9 @@ def actor_critic(
     variants: Annotated[
         str,
         typer.Option(
-            "--variants", metavar="A;B", help="repairs, published or names of variants, separated by semicolons."
+            "--variants",
+            metavar="A;B",
+            help="repairs, signs, published or names of variants, separated by semicolons.",
         ),
     ] = "repairs",
     seeds: Annotated[
@@ -35,7 +40,10 @@ def actor_critic(
         ),
     ] = 40_000,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, a row per variant and seed.")
+        Path | None,
+        typer.Option(
+            "--csv", metavar="FILE", help="CSV, a row per variant and seed; runs that it holds are not repeated."
+        ),
     ] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Table to write.")] = None,
     figure: Annotated[
@@ -51,14 +59,30 @@ def actor_critic(
     from studies.actor_critic.actor_critic_figure import actor_critic_figure
     from studies.actor_critic.actor_critic_study import actor_critic_study
     from studies.actor_critic.actor_critic_text import actor_critic_markdown, actor_critic_text
+    from studies.actor_critic.stored_runs import REWARDS, read_runs, write_runs
     from studies.actor_critic.variant import variants_named
     from studies.command_line.run_progress import RunProgress
 
+    stored = None
+    if csv is not None and csv.exists():
+        with reading(csv):
+            stored = read_runs(csv)
+
+    def keep(runs: "pd.DataFrame") -> None:
+        """Write what there is, so that a run that is broken off goes on from there."""
+        if csv is not None:
+            with writing(csv):
+                write_runs(csv, runs)
+
     with options({"variants": "--variants", "steps": "--steps"}, "actor-critic"), RunProgress() as progress:
-        study = actor_critic_study(variants_named(variants), seeds=seeds, steps=steps, on_variant=progress.update)
-    if csv is not None:
-        with writing(csv):
-            study.frame.to_csv(csv, index=False)
+        study = actor_critic_study(
+            variants_named(variants),
+            seeds=seeds,
+            steps=steps,
+            stored=stored,
+            on_variant=progress.update,
+            on_runs=keep,
+        )
     if markdown is not None:
         with writing(markdown):
             markdown.write_text(actor_critic_markdown(study), encoding="utf-8")
@@ -76,7 +100,9 @@ def actor_critic(
                 "steps": study.steps,
                 "seeds": seeds,
                 "summaries": [asdict(summary) for summary in study.summaries()],
-                "runs": json.loads(study.frame.to_json(orient="records", double_precision=15)),
+                "runs": json.loads(
+                    study.frame.drop(columns=list(REWARDS)).to_json(orient="records", double_precision=15)
+                ),
             }
         )
     else:

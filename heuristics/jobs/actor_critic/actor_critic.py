@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from heuristics.jobs.actor_critic.settings import ActorCriticSettings
 
 
+SIGN = {"printed": -1.0, "repaired": 1.0}
+"""What r + gamma Q(s', a') - Q(s, a) is multiplied with before theta + alpha d."""
+
+
 class Curves(NamedTuple):
     """What was measured, per run and iteration.
 
@@ -98,6 +102,7 @@ class _Numbers(NamedTuple):
     alpha: jax.Array
     beta: jax.Array
     radius: jax.Array
+    sign: jax.Array
 
 
 class _Beginning(NamedTuple):
@@ -126,7 +131,12 @@ def _beginning(environment: Environment, settings: ActorCriticSettings, seed: in
 
 
 def actor_critic(
-    environment: Environment, settings: ActorCriticSettings, weights: ArrayLike, *, seeds: Sequence[int]
+    environment: Environment,
+    settings: ActorCriticSettings,
+    weights: ArrayLike,
+    *,
+    seeds: Sequence[int],
+    actors: DeepNetwork | None = None,
 ) -> TrainingRuns:
     """Train all agents, once for each seed, side by side.
 
@@ -140,6 +150,9 @@ def actor_critic(
         Doubly stochastic matrix Am, shape (N, N).
     seeds
         Of everything random in a run. The same seeds, settings, computer and versions give the same bytes.
+    actors
+        theta_0 of each run, `TrainingRuns.actors` of others; by default they are drawn. Everything else is drawn as it
+        is without them.
 
     Returns
     -------
@@ -149,7 +162,8 @@ def actor_critic(
     Raises
     ------
     ValueError
-        If the weights are not those of as many agents as the environment has, or there is no seed.
+        If the weights are not those of as many agents as the environment has, there is no seed, or the actors are of
+        another number of runs, of other agents or of another size.
 
     References
     ----------
@@ -162,12 +176,16 @@ def actor_critic(
         raise ValueError(f"weights: expected a row for each of {agents} agents, got shape {operator.shape}.")
     if not len(seeds):
         raise ValueError("seeds: expected at least one, got none.")
-    begun = [_beginning(environment, settings, seed) for seed in seeds]
-    numbers = _Numbers(jnp.asarray(operator), *(jnp.float32(getattr(settings, name)) for name in _Numbers._fields[1:]))
-    shape = replace(settings, gossip_rounds=0, alpha=1.0, beta=1.0, radius=1.0, last_scale=1.0)
-    ends, state, curves = _train_all(
-        environment, shape, numbers, jax.tree.map(lambda *arrays: np.stack(arrays), *begun)
+    drawn = [_beginning(environment, settings, seed) for seed in seeds]
+    begun: _Beginning = jax.tree.map(lambda *arrays: np.stack(arrays), *drawn)
+    if actors is not None:
+        begun = begun._replace(actors=_checked(actors, begun.actors))
+    numbers = _Numbers(
+        jnp.asarray(operator),
+        *(jnp.float32(number) for number in (settings.alpha, settings.beta, settings.radius, SIGN[settings.sign])),
     )
+    shape = replace(settings, gossip_rounds=0, alpha=1.0, beta=1.0, radius=1.0, last_scale=1.0, sign="repaired")
+    ends, state, curves = _train_all(environment, shape, numbers, begun)
     to_numpy = partial(jax.tree.map, np.asarray)
     return TrainingRuns(
         seeds=tuple(int(seed) for seed in seeds),
@@ -182,6 +200,15 @@ def actor_critic(
             signal_size=settings.actor_steps,
         ),
     )
+
+
+def _checked(actors: DeepNetwork, drawn: DeepNetwork) -> DeepNetwork:
+    """Return the actors, which must have the shapes of those that are drawn."""
+    for mine, expected in zip(jax.tree.leaves(actors), jax.tree.leaves(drawn), strict=True):
+        if np.shape(mine) != expected.shape:
+            raise ValueError(f"actors: expected weights of shape {expected.shape}, got {np.shape(mine)}.")
+    checked: DeepNetwork = jax.tree.map(lambda array: np.asarray(array, dtype=np.float32), actors)
+    return checked
 
 
 @partial(jax.jit, static_argnums=(0, 1), compiler_options=COMPILER_OPTIONS)
@@ -227,7 +254,8 @@ def _iterate(
     learned = critic_pass(critic.ends, begin, critic.layers, watched, beta=numbers.beta, radius=numbers.radius)
     critics = mix(numbers.operator, learned.mean)
     errors = td_errors(critic.ends, critics, acted.transitions)
-    signals = mix(numbers.operator, signals_of(settings, critic.ends, critics, acted, errors).T).T
+    signals = signals_of(settings, critic.ends, critics, acted, errors, numbers.sign)
+    signals = mix(numbers.operator, signals.T).T
     found = directions(
         lambda one, step: deep_log_probabilities(one, step[0])[step[1]],
         state.actors,
@@ -246,20 +274,27 @@ def _iterate(
 
 
 def signals_of(
-    settings: ActorCriticSettings, ends: Ends, critics: jax.Array, acted: Rollout, errors: jax.Array
+    settings: ActorCriticSettings,
+    ends: Ends,
+    critics: jax.Array,
+    acted: Rollout,
+    errors: jax.Array,
+    sign: float | jax.Array,
 ) -> jax.Array:
     """Return what the actors' scores are weighted with, before gossip, as directions of ascent are meant to be.
 
     Parameters
     ----------
     settings
-        `signal` and `sign`.
+        `signal`.
     ends, critics
         The critics after gossip.
     acted
         The actors' steps.
     errors
         Their temporal differences, as `td_errors` returns them.
+    sign
+        Of `SIGN`; a matter of "q_residual" alone. Traced, so that both signs are one program.
 
     Returns
     -------
@@ -269,7 +304,7 @@ def signals_of(
     if settings.signal == "v":
         return errors
     if settings.signal == "q_residual":
-        return -errors if settings.sign == "printed" else errors
+        return sign * errors
     chosen = values(ends, critics, acted.transitions.x)
     if settings.signal == "q_value":
         return chosen

@@ -6,6 +6,7 @@ critic (state alone; ours). Nothing else differs, so this file serves both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -13,6 +14,9 @@ import jax.numpy as jnp
 
 from heuristics.jobs.actor_critic.deep_network import Ends, value_of
 from heuristics.jobs.actor_critic.projection import project
+
+ValueFunction = Callable[[Ends, jax.Array, jax.Array], jax.Array]
+"""What a critic with ends and layers says of an input, a scalar."""
 
 
 class Transitions(NamedTuple):
@@ -51,7 +55,7 @@ class CriticPass(NamedTuple):
     hits: jax.Array
 
 
-def td_errors(ends: Ends, layers: jax.Array, transitions: Transitions) -> jax.Array:
+def td_errors(ends: Ends, layers: jax.Array, transitions: Transitions, value_of: ValueFunction = value_of) -> jax.Array:
     """Return r_i + discount f(next x; W_i) - f(x; W_i), minus the delta that is printed.
 
     Parameters
@@ -62,17 +66,19 @@ def td_errors(ends: Ends, layers: jax.Array, transitions: Transitions) -> jax.Ar
         W_i, shape (N, D, m, m).
     transitions
         The steps.
+    value_of
+        f.
 
     Returns
     -------
     jax.Array
         Shape (steps, N).
     """
-    now, after = (values(ends, layers, x) for x in (transitions.x, transitions.next_x))
+    now, after = (values(ends, layers, x, value_of) for x in (transitions.x, transitions.next_x))
     return transitions.reward + transitions.discount[:, None] * after - now
 
 
-def values(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
+def values(ends: Ends, layers: jax.Array, x: jax.Array, value_of: ValueFunction = value_of) -> jax.Array:
     """Return what all critics say of many inputs of shape (steps, d): shape (steps, N)."""
     return jax.vmap(jax.vmap(value_of, in_axes=(None, 0, None)), in_axes=(None, None, 0))(ends, layers, x)
 
@@ -85,6 +91,7 @@ def critic_pass(
     *,
     beta: float | jax.Array,
     radius: float | jax.Array,
+    value_of: ValueFunction = value_of,
 ) -> CriticPass:
     """Let every agent go through the steps once.
 
@@ -102,6 +109,8 @@ def critic_pass(
         K steps.
     beta, radius
         Step and B.
+    value_of
+        f.
     """
 
     def step(carry: tuple[jax.Array, jax.Array], item: tuple[jax.Array, Transitions]) -> tuple[tuple, jax.Array]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from heuristics.jobs.actor_critic.actor_critic import TrainingRuns, actor_critic
+from heuristics.jobs.actor_critic.actor_critic import SIGN, TrainingRuns, actor_critic
 from heuristics.jobs.actor_critic.gossip import averaging_weights
 from heuristics.jobs.actor_critic.settings import REPAIRED
 from heuristics.jobs.actor_critic.simple_spread import SimpleSpread
@@ -19,6 +20,8 @@ REPAIRED_SMALL = replace(REPAIRED, iterations=1500, width=10, depth=2, beta=0.02
 PRINTED_SMALL = replace(REPAIRED_SMALL, signal="q_residual", sign="printed", warm_start=False, target="restarted")
 SEEDS = tuple(range(16))
 SHORT = replace(REPAIRED_SMALL, iterations=20)
+HEARD = replace(REPAIRED_SMALL, signal="q_residual", warm_start=False, iterations=300, gamma=0.5, reward_shift=25.0)
+LOUD = replace(SMALL, reward_scale=0.1)
 
 
 def _rise(runs: TrainingRuns) -> np.ndarray:
@@ -67,6 +70,89 @@ def test_seeds_gossip_and_bytes(repaired: TrainingRuns) -> None:
     assert (apart.traffic.messages, exact.traffic.messages, repaired.traffic.messages) == (0, 4, 40)
     assert repaired.traffic.critic_bytes == 20 * 4 * 2 * 10 * 10
     assert repaired.traffic.signal_bytes == 20 * 4 * 10
+
+
+def _change(runs: TrainingRuns) -> np.ndarray:
+    """Return the same over the first 2.5 % and the last 10 % of 300 iterations, and its standard error."""
+    reward = runs.curves.team_reward
+    rise = reward[:, -30:].mean(axis=1) - reward[:, :8].mean(axis=1)
+    return np.array([rise.mean(), rise.std(ddof=1) / np.sqrt(len(rise))])
+
+
+def test_printed_sign_descends() -> None:
+    """Tests that the reward falls with the printed sign and rises with the other one, by more than two errors.
+
+    Rewards are large beside what an untrained critic says, and centred: minus the printed residual is about r then.
+    From a policy that was trained, too, the printed sign falls; the two signs are one program.
+    """
+    printed, minus = (actor_critic(LOUD, replace(HEARD, sign=sign), WEIGHTS, seeds=SEEDS) for sign in SIGN)
+    fall, rise = _change(printed), _change(minus)
+    assert fall[0] < -2 * fall[1]
+    assert rise[0] > 2 * rise[1]
+    assert fall[0] < -0.5 < 0.5 < rise[0]
+    assert (printed.curves.direction_norm[:, 0] == minus.curves.direction_norm[:, 0]).all()
+    again = actor_critic(LOUD, replace(HEARD, sign="printed"), WEIGHTS, seeds=SEEDS, actors=minus.actors)
+    from_trained = _change(again)
+    assert from_trained[0] < -2 * from_trained[1]
+    first = again.curves.team_reward[:, :8].mean() - printed.curves.team_reward[:, :8].mean()
+    assert first > 0.5
+
+
+@dataclass(frozen=True)
+class Bandit:
+    """One state, two agents; only the first is ever paid, 1000 for action 0."""
+
+    num_agents: int = 2
+    num_actions: int = 2
+    num_features: int = 1
+    start_numbers: int = 0
+    step_numbers: int = 0
+
+    def start(self, uniforms: jax.Array) -> jax.Array:
+        """Return the state."""
+        del uniforms
+        return jnp.int32(0)
+
+    def step(self, state: jax.Array, actions: jax.Array, uniforms: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Pay."""
+        del uniforms
+        return state, jnp.array([1000.0, 0.0]) * (actions[0] == 0)
+
+    def features(self, state: jax.Array) -> jax.Array:
+        """Return a constant."""
+        return jnp.ones(1) + 0 * state
+
+    def team_reward(self, rewards: jax.Array) -> jax.Array:
+        """Return the sum."""
+        return rewards.sum(axis=-1)
+
+
+def test_gossip_carries_signals() -> None:
+    """Tests that an agent that is never paid moves by what the other gets, if they gossip, and hardly otherwise."""
+    settings = replace(SHORT, iterations=3, beta=1e-9, update="plain", alpha=1e-9)
+    apart, mixed = (
+        actor_critic(Bandit(), replace(settings, gossip_rounds=rounds), averaging_weights(2), seeds=range(8))
+        for rounds in (0, 1)
+    )
+    moves = [np.median(runs.curves.direction_norm, axis=(0, 1)) for runs in (apart, mixed)]
+    assert moves[1][1] > 20 * moves[0][1]
+    assert moves[1][0] == pytest.approx(0.5 * moves[0][0], rel=0.05)
+    assert mixed.curves.team_reward.mean() == pytest.approx(500.0, abs=100.0)
+
+
+def test_actors_that_training_begins_with() -> None:
+    """Tests that given actors take the place of drawn ones and nothing else changes; wrong shapes are refused."""
+    seeds = (5, 6)
+    drawn = actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds)
+    swapped = jax.tree.map(lambda array: array[::-1], drawn.actors)
+    given = actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds, actors=drawn.actors)
+    other = actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds, actors=swapped)
+    assert (given.critic_ends.first == drawn.critic_ends.first).all()
+    assert (given.curves.direction_norm[:, 0] != drawn.curves.direction_norm[:, 0]).all()
+    assert (given.curves.direction_norm[:, 0] != other.curves.direction_norm[:, 0]).all()
+    expected = r"^actors: expected weights of shape \(2, 2, 10, 5\), got \(1, 2, 10, 5\)\.$"
+    with pytest.raises(ValueError, match=expected):
+        actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds, actors=jax.tree.map(lambda array: array[:1], drawn.actors))
 
 
 def _learned(runs: TrainingRuns) -> tuple:

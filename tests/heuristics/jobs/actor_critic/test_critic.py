@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heuristics.jobs.actor_critic.actor import directions
-from heuristics.jobs.actor_critic.actor_critic import signals_of
+from heuristics.jobs.actor_critic.actor_critic import SIGN, signals_of
 from heuristics.jobs.actor_critic.critic import Transitions, critic_pass, td_errors, weight_gap
 from heuristics.jobs.actor_critic.deep_network import Ends, random_network, unit
 from heuristics.jobs.actor_critic.gossip import gossip_operator, mix
@@ -112,7 +112,7 @@ def test_one_state_from_exact_tables() -> None:
         @jax.jit
         def push(ends: Ends, layers: np.ndarray, errors: jax.Array) -> jax.Array:
             """Return the direction of all agents."""
-            signals = signals_of(settings, ends, layers, acted, errors)
+            signals = signals_of(settings, ends, layers, acted, errors, SIGN[settings.sign])
             return directions(lambda one, a: jax.nn.log_softmax(one)[a], logits, action[:, None], signals)
 
         return np.asarray(push(ends, layers, errors))[0]
