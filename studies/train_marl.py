@@ -7,7 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heuristics.jobs.actor_critic.gossip import contraction
 from heuristics.jobs.interference_predictor.predictor_file import predictor_sha256
+from heuristics.jobs.marl.agent_networks import AgentNetworks, save_agent_networks
+from heuristics.jobs.marl.gossip.gossip_settings import CENTRAL_ONLY, GossipSettings
+from heuristics.jobs.marl.gossip.gossip_trainer import GossipTrainer
 from heuristics.jobs.marl.trained_network import save_network
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
 from heuristics.jobs.marl.training.train import MarlTrainer
@@ -34,13 +38,13 @@ def train_marl(
     command: str,
     held_out: int = HELD_OUT,
     on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
-) -> tuple[TrainedNetwork, TrainedNetwork | None, dict[str, Any]]:
+) -> tuple[TrainedNetwork | AgentNetworks, TrainedNetwork | None, dict[str, Any]]:
     """Train, and say how and how well.
 
     Parameters
     ----------
     settings, seed
-        As in `MarlTrainer`.
+        As in `MarlTrainer`, or in `GossipTrainer` if they are its settings.
     command
         What was asked for, as text.
     held_out
@@ -52,11 +56,19 @@ def train_marl(
     -------
     tuple
         The best network, the one after imitation (None without it), and a JSON document: content hashes, command,
-        versions, settings, seed, hashes of the instances, predictor, curve, and mean JCTs on the held-out instances, in
-        ticks and over the teacher's.
+        versions, settings, seed, hashes of the instances, predictor, curve, traffic of gossip, and mean JCTs on the
+        held-out instances, in ticks and over the teacher's.
     """
     validation = validation_set(settings)
-    trainer = MarlTrainer(settings, seed=seed).fit(validation, on_progress=on_progress)
+    trainer: MarlTrainer | GossipTrainer
+    if isinstance(settings, GossipSettings):
+        trainer = GossipTrainer(settings, seed=seed).fit(validation, on_progress=on_progress)
+        further: dict[str, Any] = {"gossip": _gossip(settings, trainer)}
+        without: tuple[str, ...] = CENTRAL_ONLY
+    else:
+        trainer = MarlTrainer(settings, seed=seed).fit(validation, on_progress=on_progress)
+        further = {"value_scale": {"mean": trainer.value_mean_, "deviation": trainer.value_deviation_}}
+        without = ()
     reported = held_out_set(settings, held_out)
     teacher = mean_jcts(settings, reported, None)
     jcts = {"teacher": teacher}
@@ -79,9 +91,9 @@ def train_marl(
         "seconds": round(trainer.seconds_, 1),
         "interrupted": trainer.is_interrupted_,
         "seed": seed,
-        "settings": asdict(settings),
+        "settings": {name: value for name, value in asdict(settings).items() if name not in without},
         "kappa": trainer.network_.kappa,
-        "value_scale": {"mean": trainer.value_mean_, "deviation": trainer.value_deviation_},
+        **further,
         "interference_predictor": None
         if fitted is None
         else {
@@ -104,16 +116,31 @@ def train_marl(
     return trainer.network_, imitated, document
 
 
+def _gossip(settings: GossipSettings, trainer: GossipTrainer) -> dict[str, Any]:
+    """Return what gossip is and what it sends per update."""
+    return {
+        "exchanges": settings.num_gossip_rounds,
+        "contraction": contraction(settings.weights),
+        "traffic_per_update": asdict(trainer.traffic_),
+    }
+
+
 def imitated_path(path: Path) -> Path:
     """Return where the network after imitation is, beside the trained one."""
     return path.with_name(f"{path.stem}-imitated{path.suffix}")
 
 
 def write_marl_training(
-    path: str | PathLike[str], network: TrainedNetwork, document: dict[str, Any], imitated: TrainedNetwork | None = None
+    path: str | PathLike[str],
+    network: TrainedNetwork | AgentNetworks,
+    document: dict[str, Any],
+    imitated: TrainedNetwork | None = None,
 ) -> None:
     """Write a network, and beside it the document, and the network after imitation if there is one."""
-    save_network(path, network)
+    if isinstance(network, AgentNetworks):
+        save_agent_networks(path, network)
+    else:
+        save_network(path, network)
     if imitated is not None:
         save_network(imitated_path(Path(path)), imitated)
     text = json.dumps(document, indent=1, allow_nan=False)

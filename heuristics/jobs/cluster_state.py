@@ -42,7 +42,9 @@ class ClusterState:
     free
         GPUs of each server without any job, shape (servers,), int64; where two jobs may share one, see `free_for`.
     version
-        Grows whenever the free GPUs change.
+        Grows by one whenever the free GPUs change.
+    changes
+        Servers of the job that started or completed at each change, in order, with repetitions.
     classes
         Which classes have a placement; `refresh` brings it up to date.
     class_of
@@ -68,6 +70,7 @@ class ClusterState:
         if self.occupancy is not None:
             self.free, self._free_of_pool = self.occupancy.idle, self.occupancy.free
         self.version = 0
+        self.changes: list[NDArray[np.int64]] = []
         self.num_placements = 0
         self.started: dict[int, int] = {}
         self.placement_of: dict[int, JobPlacement] = {}
@@ -121,6 +124,7 @@ class ClusterState:
             self.occupancy.take(job, gpus)
             self.gpus_of[job] = gpus
         self.version += 1
+        self.changes.append(placement.server)
         self.started[job] = time
         self.placement_of[job] = placement
         self.running.start(job, time, placement, gpus)
@@ -132,3 +136,4 @@ class ClusterState:
         else:
             self.occupancy.release(job, self.gpus_of[job])
         self.version += 1
+        self.changes.append(self.placement_of[job].server)

@@ -109,6 +109,12 @@ JOBS_METHODS = {
         summary="the job that aligns best with what is free first; whoever fits starts",
         source="Grandl et al. 2014; rule for gangs reconstruction",
     ),
+    "marl": Method(
+        path="heuristics.jobs.policies.marl:marl",
+        kind="policy",
+        summary="agents that own servers place, forward or wait, by a trained graph network",
+        source="reconstruction after Zhao and Wu 2022",
+    ),
 }
 """Methods for the jobs problem by name."""
 

@@ -1,4 +1,4 @@
-"""`optgap train marl`, behind the command `train`."""
+"""`optgap train marl` and `optgap train marl-gossip`, behind the command `train`."""
 
 from __future__ import annotations
 
@@ -16,36 +16,43 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def train_marl_command(out: Path, *, seed: int, updates: int | None, set_: Sequence[str], as_json: bool) -> None:
-    """Train the multi-agent policy and write its network.
+def train_marl_command(
+    out: Path, *, learner: str, seed: int, updates: int | None, set_: Sequence[str], as_json: bool
+) -> None:
+    """Train the multi-agent policy and write its network, or those of all agents.
 
     Parameters
     ----------
     out
         Where to, ``.npz``; beside it go a ``.json`` and, as ``-imitated.npz``, the network after imitation.
+    learner
+        ``marl``, by the central trainer, or ``marl-gossip``.
     seed
         Of everything random.
     updates
         Of the policy gradient; None for the default.
     set_
-        ``key=value`` of the other `TrainingSettings`.
+        ``key=value`` of the other `TrainingSettings`, or `GossipSettings`.
     as_json
         Whether one JSON document is printed.
     """
+    from heuristics.jobs.marl.gossip.gossip_settings import CENTRAL_ONLY, GossipSettings
     from heuristics.jobs.marl.training.training_settings import TrainingSettings
 
-    further = set_parameters("marl", TrainingSettings, set_, without=["updates"])
+    has_gossip = learner == "marl-gossip"
+    kind = GossipSettings if has_gossip else TrainingSettings
+    further = set_parameters(learner, kind, set_, without=["updates", *(CENTRAL_ONLY if has_gossip else ())])
     option_of_place = {"updates": "--updates"} | {name: f"--set {name}" for name in further}
-    with options(option_of_place, "marl"):
-        settings = TrainingSettings(**{**further, **({} if updates is None else {"updates": updates})})
-    words = ["optgap", "train", "marl", "--seed", str(seed), "--updates", str(settings.updates)]
+    with options(option_of_place, learner):
+        settings = kind(**{**further, **({} if updates is None else {"updates": updates})})
+    words = ["optgap", "train", learner, "--seed", str(seed), "--updates", str(settings.updates)]
     for name, value in further.items():
         words += ["--set", f"{name}={value}"]
     from studies.train_marl import imitated_path, train_marl, write_marl_training
 
     control = imitated_path(out) if settings.imitation_episodes else None
     check_writable(control)
-    with RunProgress() as progress, options(option_of_place, "marl"):
+    with RunProgress() as progress, options(option_of_place, learner):
         network, imitated, document = train_marl(
             settings, seed=seed, command=" ".join([*words, "--out", "FILE"]), on_progress=progress.update
         )
@@ -68,4 +75,11 @@ def train_marl_command(out: Path, *, seed: int, updates: int | None, set_: Seque
     }
     if document["curve"]:
         rows["validation"] = f"{document['validation']['mean_ratio']:.4f} of the teacher's mean JCT"
+    if has_gossip:
+        sent = document["gossip"]["traffic_per_update"]["gossip"]
+        rows["gossip"] = (
+            f"{document['gossip']['exchanges']} exchanges per update, "
+            f"{sent['critic_messages'] + sent['signal_messages']} messages, "
+            f"{(sent['critic_bytes'] + sent['signal_bytes']) / 1e6:.2f} MB"
+        )
     print_text(aligned(rows))

@@ -4,7 +4,9 @@ import typer
 
 from studies.commands.actor_critic import actor_critic
 from studies.commands.adversary import adversary
+from studies.commands.decision_latency import decision_latency
 from studies.commands.interference import interference
+from studies.commands.marl_ablations import marl_ablations
 from studies.commands.online import online
 from studies.commands.plan_distance import plan_distance
 from studies.commands.study_plot import study_plot
@@ -22,3 +24,5 @@ study.command("online")(online)
 study.command("adversary")(adversary)
 study.command("actor-critic")(actor_critic)
 study.command("interference")(interference)
+study.command("marl-ablations")(marl_ablations)
+study.command("decision-latency")(decision_latency)

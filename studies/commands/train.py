@@ -12,7 +12,7 @@ from studies.command_line.output import print_json, print_text
 from studies.command_line.output_file import check_distinct, check_suffix, check_writable
 from studies.commands import options as opt
 
-LEARNERS = ("worl-rtgs", "marl")
+LEARNERS = ("worl-rtgs", "marl", "marl-gossip")
 """What can be trained."""
 
 FINE_TUNING = {"steps": 40_000, "learning_rate": 1e-4, "epsilon_start": 0.1, "warm_up": 500, "validate_every": 2_000}
@@ -23,7 +23,7 @@ MAX_STEPS = 1_000_000_000
 
 
 def train(
-    learner: Annotated[str, typer.Argument(metavar="METHOD", help="What to train: worl-rtgs or marl.")],
+    learner: Annotated[str, typer.Argument(metavar="METHOD", help="What to train: worl-rtgs, marl or marl-gossip.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Weights to write, .npz; a .json goes beside them.")
     ],
@@ -43,7 +43,7 @@ def train(
             "--updates",
             parser=integer("--updates", low=0, high=MAX_STEPS),
             metavar="N",
-            help="Of the policy gradient of marl; default 200, 0 for imitation only.",
+            help="Of marl or marl-gossip; default that of its settings, 0 for imitation only.",
         ),
     ] = None,
     gamma: Annotated[
@@ -77,9 +77,9 @@ def train(
 ) -> None:
     """Train a learned method and write its weights (Ctrl-C: the best so far)."""
     if learner not in LEARNERS:
-        raise BadInputError(f"METHOD: expected {' or '.join(LEARNERS)}, got {shortened(learner)}.")
+        raise BadInputError(f"METHOD: expected {', '.join(LEARNERS[:-1])} or {LEARNERS[-1]}, got {shortened(learner)}.")
     of_others = {"--steps": steps, "--gamma": gamma, "--fine-tune": fine_tune, "--spread": spread, "--weights": weights}
-    if learner != "marl":
+    if learner == "worl-rtgs":
         of_others = {"--updates": updates}
     for option, value in of_others.items():
         if value is not None:
@@ -91,10 +91,10 @@ def train(
     check_distinct([fine_tune, weights], [out, beside])
     check_writable(out)
     check_writable(beside)
-    if learner == "marl":
+    if learner != "worl-rtgs":
         from studies.command_line.train_marl_command import train_marl_command
 
-        train_marl_command(out, seed=seed, updates=updates, set_=set_ or [], as_json=as_json)
+        train_marl_command(out, learner=learner, seed=seed, updates=updates, set_=set_ or [], as_json=as_json)
         return
     from heuristics.dag.worl_rtgs.network import load_weights
     from heuristics.dag.worl_rtgs.shipped_weights import shipped_weights

@@ -150,3 +150,42 @@ def test_bring_your_own_method() -> None:
     assert "the stored certificate holds: True" in shown
     assert shown.count("<svg") == 2
     assert _pictures(notebook) == 1
+
+
+def test_learning_to_place() -> None:
+    """Tests shipped networks on few jobs: gaps to bounds and to an optimum, a choice, rewards that add up."""
+    notebook = nbformat.read(ROOT / "notebooks" / "learning_to_place.ipynb", as_version=4)
+    (cell,) = (cell for cell in notebook.cells if "num_jobs, num_instances = 60, 4" in cell.source)
+    cell.source = cell.source.replace("num_jobs, num_instances = 60, 4", "num_jobs, num_instances = 20, 2")
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    gaps = {
+        name: float(gap) for name, gap in re.findall(r"^ *(\S.*): mean gap +(\S+) %, mean JCT ", shown, re.MULTILINE)
+    }
+    assert len(gaps) == 10
+    assert all(gap >= 0 for gap in gaps.values())
+    assert list(gaps.values()) == sorted(gaps.values())
+    assert "gaps of 2 instances: gap to lower bound" in shown
+    counts = re.findall(r"than .+ on (\d), a larger one on (\d) instances$", shown, re.MULTILINE)
+    assert len(counts) == 9
+    assert all(int(less) + int(more) <= 2 for less, more in counts)
+    assert re.search(r"^co-location-search: \d+, optimal$", shown, re.MULTILINE)
+    optima = re.findall(r"^ *\S.*: +\d+  gap +(\S+) %  optimality gap$", shown, re.MULTILINE)
+    assert len(optima) == 10
+    assert all(float(gap) >= 0 for gap in optima)
+    assert re.search(r"^4 agents, \d+ decisions, \d+ forwards$", shown, re.MULTILINE)
+    assert re.search(r"^chosen: (group \d|to agent \d|wait)$", shown, re.MULTILINE)
+    ratios = re.findall(
+        r"^training \d: untrained \S+, imitated \S+, trained \S+ of the rule's mean JCT$", shown, re.MULTILINE
+    )
+    assert len(ratios) == 5
+    assert (
+        len(
+            re.findall(
+                r"^training \d: (.+; used: (ridge|network)|speeds were \w+, not predicted)$", shown, re.MULTILINE
+            )
+        )
+        == 5
+    )
+    assert "rewards tell the sum of JCTs: True" in shown
+    assert _pictures(notebook) == 4

@@ -10,6 +10,8 @@ import pytest
 
 from heuristics.dag.worl_rtgs.network import initial_weights, load_weights, save_weights, weights_sha256
 from heuristics.dag.worl_rtgs.stored_instances import held_out_instances, instances_sha256, validation_instances
+from heuristics.jobs.marl.agent_networks import AgentNetworks
+from heuristics.jobs.marl.load_any_network import load_any_network
 from heuristics.jobs.marl.trained_network import load_network
 from instances import DagInstance
 from instances.dag_json import write_dag_instance
@@ -71,7 +73,7 @@ def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example
 def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_path: Path) -> None:
     """Tests the files of a short training of the multi-agent policy, twice from one seed: the same network."""
     tiny = {"jobs": 12, "num_agents": 2, "variant": "flat", "speeds": "true", "episodes": 1, "imitation_episodes": 1}
-    tiny |= {"imitation_epochs": 1, "validation_instances": 1, "chunk": 64}
+    tiny |= {"imitation_epochs": 1, "validation_instances": 1, "chunk": 64, "same_instance": 1}
     arguments = [word for name, value in tiny.items() for word in ("--set", f"{name}={value}")]
     outs = [tmp_path / "deep" / "a.npz", tmp_path / "deep" / "b.npz"]
     outs[0].parent.mkdir()
@@ -97,14 +99,40 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
     assert (second.status, second.err) == (0, "")
     assert outs[0].read_bytes() == outs[1].read_bytes()
     assert "held out: " in second.out
-    assert f"imitated: {outs[1].with_name('b-imitated.npz')} (" in second.out
+    assert "\n  imitated: " in second.out
+    assert "b-imitated.npz" in second.out
     assert "of the teacher's mean JCT on 20 instances (untrained " in second.out
+
+
+def test_training_with_gossip_writes_a_network_per_agent(run: Run, tmp_path: Path) -> None:
+    """Tests the files of a short training without a centre: networks, settings that count, and what gossip sends."""
+    out = tmp_path / "g.npz"
+    tiny = {"jobs": 12, "num_agents": 3, "variant": "flat", "speeds": "true", "imitation_episodes": 1, "chunk": 64}
+    tiny |= {"imitation_epochs": 1, "validation_instances": 1, "critic_steps": 4, "actor_steps": 8, "width": 8}
+    arguments = [word for name, value in tiny.items() for word in ("--set", f"{name}={value}")]
+    ended = run("train", "marl-gossip", "--seed", "5", "--updates", "2", *arguments, "--out", str(out))
+    assert (ended.status, ended.err) == (0, "")
+    stored = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    networks = load_any_network(out)
+    assert isinstance(networks, AgentNetworks)
+    assert (networks.sha256, networks.num_agents) == (stored["weights_sha256"], 3)
+    assert load_network(tmp_path / "g-imitated.npz").sha256 == stored["imitated_weights_sha256"]
+    assert stored["command"].startswith("optgap train marl-gossip --seed 5 --updates 2 --set jobs=12 ")
+    assert (stored["settings"]["critic_steps"], stored["settings"]["graph"]) == (4, "ring")
+    assert "trace_decay" not in stored["settings"]
+    assert stored["gossip"]["exchanges"] == 1  # a ring of three is complete
+    assert stored["gossip"]["traffic_per_update"]["gossip"]["critic_bytes"] == 6 * 4 * 3 * 8**2
+    assert [point["updates"] for point in stored["curve"]] == [0, 0, 2]
+    assert stored["curve"][-1]["gap_before"] > stored["curve"][-1]["gap_after"]
+    assert "1 exchanges per update, 12 messages, 0.00 MB" in ended.out
+    line = run("train", "marl-gossip", "--set", "passes=2", "--out", str(out)).err
+    assert line.startswith("--set: expected a parameter of marl-gossip (")
 
 
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("woa", "--out", "w.npz"), "METHOD: expected worl-rtgs or marl, got 'woa'."),
+        (("woa", "--out", "w.npz"), "METHOD: expected worl-rtgs, marl or marl-gossip, got 'woa'."),
         (("worl-rtgs", "--out", "w.txt"), "w.txt: expected a name that ends in .npz."),
         (("worl-rtgs", "--out", "w.npz", "--spread", "1"), "--spread: expected none without --fine-tune, got 1."),
         (("worl-rtgs", "--out", "w.npz", "--steps", "0"), "--steps: expected an integer of at least 1, got 0."),

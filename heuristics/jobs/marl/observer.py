@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Observer:
         self._times: dict[int, tuple[int, NDArray[np.float64]]] = {}
         self._asks = _asks_of_jobs(rounds)
         self._summaries: list[NDArray[np.float32]] = []
-        self._fixed: dict[int, dict[str, NDArray[np.float32]]] = {}
+        self._fixed: dict[int, dict[str, Any]] = {}  # arrays by name
 
     def begin_round(self, time: int) -> None:
         """Take the summaries that the agents broadcast; where nobody waits, nobody will look at them."""
@@ -101,7 +101,7 @@ class Observer:
         seen.mask[:] = decision.mask
         return seen
 
-    def _fixed_of(self, agent: int) -> dict[str, NDArray[np.float32]]:
+    def _fixed_of(self, agent: int) -> dict[str, Any]:
         """Return what every observation of an agent shares: its graphs, read-only."""
         if agent not in self._fixed:
             seen, graph = empty_observation(self.size), self._graphs[agent]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from heuristics.jobs.placements.pack import Pack
 from heuristics.jobs.waiting_queue import WaitingQueue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from fractions import Fraction
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from heuristics.jobs.cluster_state import ClusterState
@@ -22,8 +24,8 @@ class LeastLoad(Pack):
     """PACK(least load): servers by sum_z load[v,z], what running jobs ask there of all resources, then by number.
 
     Sums are exact. Without interference there are no resources and all sums are 0: servers by number. Keeping the order
-    costs O(servers) per event, and a sorted insertion for every server whose jobs changed. Zhao and Wu (2022) publish
-    no such rule; a reconstruction of ours. Parameters as in `HeavyEdge`.
+    costs a sorted insertion for every server whose jobs changed. Zhao and Wu (2022) publish no such rule; a
+    reconstruction of ours. Parameters as in `HeavyEdge`.
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
@@ -42,10 +44,15 @@ class LeastLoad(Pack):
 
     def order(self, free: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the servers by load; see `Pack`."""
-        if self._cluster is not None and self._version != self._cluster.version:
-            self._version, running = self._cluster.version, self._cluster.running
-            for server, before in enumerate(self._seen):
-                load = running.load(server)
+        cluster = self._cluster
+        if cluster is not None and self._version != cluster.version:
+            running = cluster.running
+            changed: Iterable[int] = range(len(self._seen))
+            if self._version >= 0:
+                changed = set(np.concatenate(cluster.changes[self._version :]).tolist())
+            self._version = cluster.version
+            for server in changed:
+                load, before = running.load(server), self._seen[server]
                 if load is before:
                     continue
                 self._servers.remove(self._servers.position((sum(before), server)))

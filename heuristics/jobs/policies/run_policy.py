@@ -80,10 +80,8 @@ def run_policy(
         raise ValueError(f"phi: expected {policy.shapes.phi}, as the policy has it, got {phi}.")
     for_predictor, for_placement = rng.spawn(2)
     made: Predictor | None = None
-    if policy.uses_predictions and isinstance(predictor, str):
-        made = predictor_named(predictor, policy.instance, for_predictor, **(predictor_parameters or {}))
-    elif policy.uses_predictions and not isinstance(predictor, str):
-        made = predictor
+    if policy.uses_predictions:
+        made = made_predictor(predictor, predictor_parameters, policy.instance, for_predictor)
     return simulate(
         policy.instance,
         policy,
@@ -91,6 +89,24 @@ def run_policy(
         placer_named(placement, policy.instance, for_placement, policy.shapes.phi),
         callback,
     )
+
+
+def made_predictor(
+    predictor: str | Predictor,
+    parameters: Mapping[str, Any] | None,
+    instance: JobsInstance,
+    rng: np.random.Generator,
+) -> Predictor:
+    """Return a predictor for one run: that of a name with its parameters, or the one that was given.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown.
+    """
+    if isinstance(predictor, str):
+        return predictor_named(predictor, instance, rng, **(parameters or {}))
+    return predictor
 
 
 def placer_named(

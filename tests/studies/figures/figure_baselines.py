@@ -19,6 +19,7 @@ from matplotlib.text import Text
 
 from instances.generators.jobs import generate_jobs
 from solvers import solve
+from studies.decision_latency.decision_latency_figure import decision_latency_figure
 from studies.figures.bound_ratio_figure import bound_ratio_figure
 from studies.figures.box_plots import box_plots
 from studies.figures.cluster_over_time import cluster_over_time
@@ -34,6 +35,7 @@ from studies.figures.stability_figure import stability_figure
 from studies.figures.target_ecdf_figure import target_ecdf_figure
 from studies.statistics.bound_curves import bound_curves
 from studies.statistics.study_gaps import study_gaps
+from tests.studies.decision_latency.invented_latencies import invented_latencies
 from tests.studies.statistics.synthetic_study import synthetic_study, synthetic_traces
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ def study_drawers(worse: float = 1.0) -> dict[str, Callable[[], Axes]]:
         "targets-seconds": lambda: target_ecdf_figure(gaps, traces, "seconds"),
         "bound-ratios": lambda: bound_ratio_figure(ratios),
         "incumbent-and-bound": lambda: exact_convergence(curves),
+        "decision-latency": lambda: decision_latency_figure(invented_latencies(worse)),
         "online-gaps": lambda: online_gaps(summary),
         "parameter-sweep": lambda: parameter_sweep(
             summary[summary["load"] == 0.7], {"a": ("x", 1.0), "b": ("x", 2.0), "c": ("x", 4.0)}, "error"

@@ -18,7 +18,7 @@ def test_first_stream_of_the_seed() -> None:
     """Tests the weights against those drawn from the first of five streams, and that each seed has its own."""
     given: dict[str, Any] = {"kappa": 12.5, "variant": "inner", "kinds": ["A", "B"], "num_agents": 3}
     network = untrained_network(7, **given)
-    rng = [np.random.default_rng(child) for child in np.random.SeedSequence(7).spawn(5)][0]
+    rng, *_ = (np.random.default_rng(child) for child in np.random.SeedSequence(7).spawn(5))
     size = ObservationSize(kinds=("A", "B"), num_agents=3, num_servers=9, num_gpus=8, num_racks=2)
     expected = initial_parameters(rng, size, Variant.INNER)
     assert {name: array.tobytes() for name, array in network.parameters.items()} == {

@@ -1,0 +1,1 @@
+"""How long agents with graph networks take for a decision, by servers and agents."""

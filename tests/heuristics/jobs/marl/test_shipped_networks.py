@@ -1,0 +1,183 @@
+"""Tests of the networks that come with the package, and of folders that are not what their index says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.stats import wilcoxon
+
+import heuristics.jobs.marl.shipped_networks as module
+from heuristics.jobs.marl.shipped_networks import (
+    INDEX,
+    STAGES,
+    network_from,
+    network_in,
+    shipped_document,
+    shipped_network,
+    shipped_trainings,
+)
+from heuristics.jobs.marl.trained_network import TrainedNetwork, load_network, save_network
+from heuristics.jobs.marl.training.run_episodes import mean_jcts
+from heuristics.jobs.marl.training.training_instance import held_out_set, instances_sha256, validation_set
+from heuristics.jobs.marl.training.training_settings import TrainingSettings
+from heuristics.jobs.marl.untrained_network import untrained_network
+from solvers.jobs.solve_jobs import solve_jobs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FOLDER = Path(module.__file__).parent / "weights"
+
+
+def test_five_trainings() -> None:
+    """Tests that there are five, of different seeds and alike otherwise, and that the default is the best of them."""
+    assert shipped_trainings() == [1, 2, 3, 4, 5]
+    documents = [shipped_document(number) for number in shipped_trainings()]
+    seeds = [document["seed"] for document in documents]
+    assert seeds == sorted(set(seeds))
+    assert all(document["settings"] == documents[0]["settings"] for document in documents)
+    best = min(documents, key=lambda document: document["validation"]["mean_ratio"])
+    assert shipped_document() == best
+    assert shipped_network().sha256 == best["weights_sha256"]
+
+
+@pytest.mark.parametrize("training", range(1, 6))
+def test_networks_are_those_of_their_document(training: int) -> None:
+    """Tests hashes of all stages, the untrained one made anew from the seed, the sets, the curve, and no path."""
+    document = shipped_document(training)
+    settings = TrainingSettings(**document["settings"])
+    names = ("weights_sha256", "imitated_weights_sha256", "start_weights_sha256")
+    for stage, name in zip(STAGES, names, strict=True):
+        network = shipped_network(training, stage)
+        assert network.sha256 == document[name]
+        assert network.kappa == document["kappa"]
+        assert shipped_network(training, stage) is network
+    assert document["validation"]["mean_ratio"] == min(point["validation"] for point in document["curve"])
+    assert document["curve"][-1]["updates"] == settings.updates
+    assert not document["interrupted"]
+    assert "/" not in document["command"]
+    assert {"python", "numpy", "jax", "jaxlib", "optax"} <= set(document["versions"])
+
+
+def test_held_out_results_are_the_recorded_ones() -> None:
+    """Tests the sets of the default training, and its mean JCTs on two held-out instances, within 2 %.
+
+    Rounding differs between processors, so that a slot may differ where two scores are nearly equal.
+    """
+    document = shipped_document()
+    settings = TrainingSettings(**document["settings"])
+    held_out = held_out_set(settings, document["held_out"]["instances"])
+    assert document["validation"]["instances_sha256"] == instances_sha256(validation_set(settings))
+    assert document["held_out"]["instances_sha256"] == instances_sha256(held_out)
+    for stage in STAGES:
+        found = mean_jcts(settings, held_out[:2], shipped_network(stage=stage))
+        assert found.tolist() == pytest.approx(document["held_out"]["mean_jct_ticks"][stage][:2], rel=0.02)
+
+
+def of_all_trainings(stage: str) -> NDArray[np.float64]:
+    """Return the recorded mean JCT of each held-out instance, mean over the trainings, in ticks."""
+    documents = [shipped_document(number) for number in shipped_trainings()]
+    means: NDArray[np.float64] = np.mean(
+        [document["held_out"]["mean_jct_ticks"][stage] for document in documents], axis=0
+    )
+    return means
+
+
+@pytest.mark.parametrize("control", ["imitated", "untrained"])
+def test_learning_is_real(control: str) -> None:
+    """Tests that trained networks beat those before on the held-out instances: Wilcoxon's signed ranks, p < 0.01."""
+    trained, before = of_all_trainings("trained"), of_all_trainings(control)
+    assert len(trained) == 20
+    assert trained.mean() < 0.8 * before.mean()
+    assert wilcoxon(trained, before, alternative="less").pvalue < 0.01
+
+
+def test_trained_networks_beat_rules_at_load_09() -> None:
+    """Tests them, mean over the trainings, against rules on the held-out instances, which have load 0.9, p < 0.01."""
+    settings = TrainingSettings(**shipped_document()["settings"])
+    assert settings.load == 0.9
+    trained = of_all_trainings("trained")
+    held_out = held_out_set(settings, len(trained))
+    assert all((instance.weight == 1).all() for instance in held_out)
+    for rule in ("fifo", "load-balancing", "bin-packing", "tetris"):
+        found = []
+        for instance in held_out:
+            total = solve_jobs(instance, rule, seed=0, objective="total_completion", bounds=[]).objective
+            assert total is not None
+            found.append(float(total - instance.release.sum()) / instance.num_jobs)
+        assert wilcoxon(trained, found, alternative="less").pvalue < 0.01, rule
+
+
+def test_a_network_of_ones_own(tmp_path: Path) -> None:
+    """Tests that a file is read, and that it goes with neither a training nor a stage."""
+    network = untrained_network(3, kappa=2.0, variant="flat", kinds=("A",), num_agents=2)
+    save_network(tmp_path / "own.npz", network)
+    assert network_from(tmp_path / "own.npz").sha256 == network.sha256
+    assert network_from(None, 2, "imitated") is shipped_network(2, "imitated")
+    assert network_from() is shipped_network()
+    for given in ({"training": 1}, {"stage": "trained"}):
+        with pytest.raises(ValueError, match=rf"^{next(iter(given))}: expected none beside weights, got "):
+            network_from(tmp_path / "own.npz", **given)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError):
+        network_from(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize(
+    ("training", "stage", "message"),
+    [
+        (0, None, r"^training: expected one of 1, 2, 3, 4, 5, got 0\.$"),
+        (6, None, r"^training: expected one of 1, 2, 3, 4, 5, got 6\.$"),
+        (None, "tamed", r"^stage: expected one of trained, imitated, untrained, got 'tamed'\.$"),
+    ],
+)
+def test_there_are_no_others(training: int | None, stage: str | None, message: str) -> None:
+    """Tests what is said of numbers and stages that do not exist."""
+    with pytest.raises(ValueError, match=message):
+        shipped_network(training, stage)
+
+
+def _folder(path: Path) -> tuple[Path, TrainedNetwork]:
+    """Write a folder with one training."""
+    network = untrained_network(3, kappa=2.0, variant="flat", kinds=("A",), num_agents=2)
+    path.mkdir()
+    save_network(path / "1-trained.npz", network)
+    save_network(path / "1-imitated.npz", network)
+    sha256 = dict.fromkeys(STAGES, network.sha256)
+    index = {"format": module.INDEX_FORMAT, "default": 1, "trainings": {"1": {"seed": 3, "sha256": sha256}}}
+    (path / INDEX).write_text(json.dumps(index), encoding="utf-8")
+    return path, network
+
+
+def test_what_is_not_as_the_index_says(tmp_path: Path) -> None:
+    """Tests another network under a name, another seed, an index of another format and one that is no JSON."""
+    folder, network = _folder(tmp_path / "right")
+    assert [network_in(folder, stage=stage).sha256 for stage in STAGES] == [network.sha256] * 3
+    other = untrained_network(4, kappa=2.0, variant="flat", kinds=("A",), num_agents=2)
+    folder, _ = _folder(tmp_path / "other")
+    save_network(folder / "1-imitated.npz", other)
+    with pytest.raises(
+        ValueError, match=rf"1-imitated\.npz: expected SHA-256 {network.sha256}, as in index\.json, got "
+    ):
+        network_in(folder, 1, "imitated")
+    assert load_network(folder / "1-imitated.npz").sha256 == other.sha256
+    folder, _ = _folder(tmp_path / "seed")
+    index = (folder / INDEX).read_text(encoding="utf-8")
+    (folder / INDEX).write_text(index.replace('"seed": 3', '"seed": 4'), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"index\.json: network of seed 4: expected SHA-256 .*, got {other.sha256}"):
+        network_in(folder, 1, "untrained")
+    for name, text, message in (
+        ("format", "{}", r"index\.json: expected format 'optgap/marl-networks 1', got None\.$"),
+        ("list", "[]", r"index\.json: expected format 'optgap/marl-networks 1', got None\.$"),
+        ("broken", "{", r"index\.json: expected a JSON document, got something else"),
+    ):
+        folder, _ = _folder(tmp_path / name)
+        (folder / INDEX).write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match=message):
+            network_in(folder)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError):
+        network_in(tmp_path / "empty")
