@@ -187,13 +187,13 @@ def _instances(
     """Read the files once, so that a broken one is told by its name, or describe what is to be drawn."""
     import glob
 
-    from instances.generators.jobs.families import JOBS_FAMILIES
+    from instances.generators.jobs.families import ALL_JOBS_FAMILIES
     from instances.jobs.jobs_json import read_jobs_instance
     from studies.experiment.study_spec import InstanceFiles, JobsGrid
 
     if not files:
-        if family not in JOBS_FAMILIES:
-            raise BadInputError(f"--family: expected one of {', '.join(JOBS_FAMILIES)}, got {family!r}.")
+        if family not in ALL_JOBS_FAMILIES:
+            raise BadInputError(f"--family: expected one of {', '.join(ALL_JOBS_FAMILIES)}, got {family!r}.")
         return [JobsGrid(families=(family,), jobs=(jobs,), loads=tuple(loads), count=seeds)]
     for file in files:
         with reading(file):

@@ -15,8 +15,11 @@ from studies.commands.open_study import STORE, budgets_of_study, open_study
 if TYPE_CHECKING:
     from studies.statistics.study_tables import StudyTable
 
-PARTS = ("gaps", "jct", "bounds", "targets")
+PARTS = ("gaps", "jct", "interference", "bounds", "targets")
 """What may be shown, as `--what` names it."""
+
+OF_JOBS = ("jct", "interference")
+"""Those of them that only studies of jobs have."""
 
 LARGEST_TARGET = 1e6
 """In percent; more is a slip of the finger."""
@@ -29,7 +32,7 @@ def study_table(
         typer.Option(
             "--what",
             metavar="A,B",
-            help="Some of gaps, jct, bounds and targets; default gaps, and jct in studies of jobs.",
+            help="Some of gaps, jct, interference, bounds and targets; default gaps, and jct in studies of jobs.",
         ),
     ] = None,
     by: Annotated[
@@ -90,8 +93,9 @@ def study_table(
 
     with open_study(folder) as store:
         frame = to_frame(store)
-        if what is not None and "jct" in parts and "jct_mean" not in frame.columns:
-            raise BadInputError(f"--what: expected jct for studies of jobs only, got it for {folder}.")
+        for part in OF_JOBS:
+            if what is not None and part in parts and "jct_mean" not in frame.columns:
+                raise BadInputError(f"--what: expected {part} for studies of jobs only, got it for {folder}.")
         budgets = budgets_of_study(frame, budget, folder)
         points = traces(store) if "targets" in parts else None
         ratios = study_bound_ratios(store) if "bounds" in parts else None

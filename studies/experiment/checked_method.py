@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from solvers.jobs.solve_jobs import resolve_jobs_method
 from solvers.resolve_method import resolve_method
+from studies.experiment.network_sha256 import NETWORK_PARAMETERS, network_sha256
 from studies.experiment.policy_parameters import check_policy_parameters, policy_draws
 from studies.experiment.study_problem import DAG, JOBS, PROBLEMS
 
@@ -93,15 +94,14 @@ class CheckedMethod:
         self.all_parameters = json.loads(json.dumps(values, default=_stable_text))
         is_registered = isinstance(method, str)
         if is_registered and "weights" in accepted:
-            self.all_parameters["weights"] = _weights_hash(place, values["weights"])
+            self.all_parameters["weights"] = _chosen_network(place, name, values)
         self.is_seeded = "rng" in signature or self.kind not in ("construction", "policy")
         if is_registered and self.kind == "policy":
             try:
                 check_policy_parameters(values)
             except ValueError as error:
                 raise ValueError(f"{place}.parameters.{error}") from error
-            if "placement" in accepted:
-                self.is_seeded = policy_draws(values)
+            self.is_seeded = policy_draws(values)
 
 
 def _check_complete(
@@ -121,12 +121,10 @@ def _stable_text(value: object) -> str:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", str(value))
 
 
-def _weights_hash(place: str, path: str | None) -> str:
+def _chosen_network(place: str, name: str, values: Mapping[str, Any]) -> str:
     """Return the content hash of a method's weights: other weights are another run, whatever their file is called."""
-    from heuristics.dag.worl_rtgs.network import weights_sha256
-    from heuristics.dag.worl_rtgs.shipped_weights import weights_from
-
     try:
-        return weights_sha256(weights_from(path))
+        return network_sha256(name, values)
     except (OSError, ValueError) as error:
-        raise ValueError(f"{place}.parameters.weights: expected a file of weights, got: {error}") from error
+        given = next((key for key in NETWORK_PARAMETERS if values.get(key) is not None), NETWORK_PARAMETERS[0])
+        raise ValueError(f"{place}.parameters.{given}: expected weights, got: {error}") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from studies.experiment.network_sha256 import AGENTS
+
 if TYPE_CHECKING:
     from studies.experiment.planned_run import PlannedRun
     from studies.experiment.study_plan import StudyPlan
@@ -29,6 +31,9 @@ MOST_BOUND_SECONDS = 30.0
 POLICY_ROOT_SECONDS = 3e-4
 """Of a policy, per root of the pairs of job and GPU (measured: 15 ms for 200 x 16, 2 s for 15,000 x 1,508)."""
 
+AGENTS_PAIR_SECONDS = 2.5e-4
+"""Of agents with networks, per pair of job and GPU (measured: 1 s for 60 x 64)."""
+
 EXACT_SHARE = 0.5
 """Of their time limits, exact methods use so much on average: small instances are proved at once."""
 
@@ -37,6 +42,8 @@ def estimated_seconds(run: PlannedRun, pairs: int) -> float:
     """Return the wall time of a run on an instance with so many pairs of task (or job) and GPU."""
     if run.kind == "bound":
         return OVERHEAD_SECONDS + min(MOST_BOUND_SECONDS, BOUND_PAIR_SECONDS * pairs)
+    if run.kind == "policy" and run.method == AGENTS:
+        return OVERHEAD_SECONDS + AGENTS_PAIR_SECONDS * pairs
     if run.kind == "policy":
         return OVERHEAD_SECONDS + POLICY_ROOT_SECONDS * math.sqrt(pairs)
     if run.kind in ("exact", "improvement"):

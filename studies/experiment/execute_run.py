@@ -15,11 +15,12 @@ from solvers.methods import KINDS_WITH_RUN
 from solvers.solve import solve
 from solvers.status import Termination
 from studies.experiment.checked_method import method_of
+from studies.experiment.network_sha256 import network_sha256
 from studies.experiment.run_answer import RunAnswer
 from studies.experiment.stored_schedule import schedule_text
 from studies.experiment.study_plan import KINDS_WITHOUT_BUDGET
 from studies.experiment.study_problem import DAG, JOBS
-from studies.online.solve_with_guarantee import solve_with_guarantee
+from studies.online.solve_with_figures import solve_with_figures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from solvers.jobs.jobs_result import JobsResult
     from solvers.result import Result
     from studies.experiment.budget import Budget
-    from studies.online.measured_guarantee import MeasuredGuarantee
 
 ERROR_LENGTH = 1000
 """Letters that are kept of a message."""
@@ -127,11 +127,9 @@ def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
         "bounds": bounds,
     }
     result: Result | JobsResult
-    guarantee = None
+    more: Mapping[str, float] = {}
     if isinstance(instance, JobsInstance):
-        result, guarantee = solve_with_guarantee(
-            instance, method_of(order.method, JOBS), parameters=parameters, **options
-        )
+        result, more = solve_with_figures(instance, method_of(order.method, JOBS), parameters=parameters, **options)
     else:
         stop = order.budget.stop() if order.kind == "search" else None
         result = solve(instance, method_of(order.method, DAG), stop=stop, **options, **parameters)
@@ -149,7 +147,7 @@ def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
         evaluations=1 if is_one_schedule else None if takes_run else last.evaluations,
         trace=_trace(result, is_one_schedule),
         schedule=schedule_text(result.schedule),
-        figures=_figures(result, guarantee),
+        figures=_figures(result, more),
     )
 
 
@@ -157,10 +155,7 @@ def _check_weights(order: RunOrder) -> None:
     """Refuse weights that were changed since the plan was made: the run would be stored under the hash of others."""
     if order.weights_sha256 is None:
         return
-    from heuristics.dag.worl_rtgs.network import weights_sha256
-    from heuristics.dag.worl_rtgs.shipped_weights import weights_from
-
-    found = weights_sha256(weights_from(order.parameters.get("weights")))
+    found = network_sha256(order.method, order.parameters)
     if found != order.weights_sha256:
         expected = f"expected the planned content {order.weights_sha256[:16]}..."
         raise ValueError(f"parameters.weights: {expected}, got {found[:16]}...")
@@ -180,12 +175,11 @@ def _trace(result: Result | JobsResult, is_one_schedule: bool) -> str:
     return json.dumps(points, separators=(",", ":"))
 
 
-def _figures(result: Result | JobsResult, guarantee: MeasuredGuarantee | None) -> str | None:
-    """Return JCT and other figures of a schedule of jobs, and what is proved about its run, as JSON."""
+def _figures(result: Result | JobsResult, more: Mapping[str, float]) -> str | None:
+    """Return JCT and other figures of a schedule of jobs, and what more is known of its run, as JSON."""
     if not isinstance(result.instance, JobsInstance) or result.statistics is None:
         return None
-    figures = result.statistics.to_dict() | ({} if guarantee is None else guarantee.to_dict())
-    return json.dumps(figures, separators=(",", ":"))
+    return json.dumps(result.statistics.to_dict() | dict(more), separators=(",", ":"))
 
 
 def _message(error: BaseException) -> str:

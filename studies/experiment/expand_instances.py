@@ -12,7 +12,7 @@ from instances.cluster_presets import CLUSTER_PRESETS
 from instances.dag_from_graph import CostModel
 from instances.dag_json import read_dag_instance
 from instances.generators.generate import generate
-from instances.generators.jobs.families import JOBS_FAMILIES
+from instances.generators.jobs.families import ALL_JOBS_FAMILIES
 from instances.generators.jobs.generate_jobs import generate_jobs
 from instances.generators.jobs.releases_at_load import load_factor
 from instances.jobs.jobs_instance import JobsInstance
@@ -145,7 +145,7 @@ def _from_jobs_grid(grid: JobsGrid, place: str, stored: Stored) -> Iterator[Stud
         grid.families, grid.jobs, grid.clusters, grid.loads, range(grid.seed, grid.seed + grid.count)
     )
     for family, jobs, wanted, load, seed in combinations:
-        cluster = JOBS_FAMILIES[family].cluster if wanted is None else wanted
+        cluster = ALL_JOBS_FAMILIES[family].cluster if wanted is None else wanted
         origin = json.dumps(
             {
                 "family": family,

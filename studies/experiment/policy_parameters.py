@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
-    """Refuse values that would make every run fail: predictor, its parameters, placement, those of A-SRPT.
+    """Refuse values that would make every run fail: predictor, its parameters, placement, those of A-SRPT and agents.
 
     Parameters
     ----------
@@ -35,6 +35,10 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
     for name, known in (("placement", PLACEMENTS), ("mode", tuple(MODES) if of_a_srpt else ())):
         if known and name in parameters and parameters[name] not in known:
             raise ValueError(f"{name}: expected one of {', '.join(known)}, got {parameters[name]!r}.")
+    for name, low in (("agents", 1), ("forwards", 0)):
+        value = parameters.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
+            raise ValueError(f"{name}: expected an integer of at least {low}, got {value!r}.")
     if of_a_srpt:
         ASrptParameters.of(**of_a_srpt)
 
@@ -42,8 +46,8 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
 def policy_draws(parameters: Mapping[str, Any]) -> bool:
     """Say whether a registered policy draws random numbers with these parameters, defaults included.
 
-    Policies with a placement rule hand their generator to that and to their predictor, and draw nothing themselves. So
-    they draw where the predictor takes a generator (noisy oracle, forests) or the placement is random.
+    Policies hand their generator to their placement rule and predictor, where they have them, and draw nothing
+    themselves. So they draw where the predictor takes a generator (noisy oracle, forests) or the placement is random.
     """
     from heuristics.jobs.predictors.predictor_named import draws_random_numbers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from studies.experiment.budget import Budget
 from studies.experiment.read_instance_tables import read_instance_table
@@ -13,6 +13,7 @@ from studies.experiment.study_spec import ExactReference, StudyMethod, StudySpec
 from studies.experiment.toml_fields import TomlTable, checked_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from instances.jobs.jobs_objective import JobsObjective
@@ -97,9 +98,25 @@ def _objective(study: TomlTable, problem: StudyProblem) -> Objective | JobsObjec
 def _method(table: TomlTable, problem: StudyProblem) -> StudyMethod:
     """Read one of `[[methods]]`."""
     name = _method_name(table, list(problem.methods), problem)
-    method = StudyMethod(label=table.text("label", name), method=name, parameters=table.parameters("parameters"))
+    parameters = table.parameters("parameters")
+    method = StudyMethod(
+        label=table.text("label", name), method=name, parameters=parameters, vary=_vary(table, parameters)
+    )
     table.close()
     return method
+
+
+def _vary(table: TomlTable, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Read the parameter that takes several values in turn."""
+    found, place = table.parameters("vary"), table.at("vary")
+    if len(found) > 1:
+        raise ValueError(f"{place}: expected one parameter, got {', '.join(found)}.")
+    for name, values in found.items():
+        if name in parameters:
+            raise ValueError(f"{place}: expected another parameter than those of parameters, got {name!r}.")
+        if not isinstance(values, list) or not values or len({repr(value) for value in values}) < len(values):
+            raise ValueError(f"{place}.{name}: expected a list of different values, got {values!r}.")
+    return {name: tuple(values) for name, values in found.items()}
 
 
 def _method_name(table: TomlTable, known: list[str], problem: StudyProblem) -> str:

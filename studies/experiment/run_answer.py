@@ -28,8 +28,8 @@ class RunAnswer:
     schedule
         JSON object of its arrays, see `schedule_text`.
     figures
-        JSON object with the fields of `JobsStatistics` and, where something is proved about the run, of
-        `MeasuredGuarantee`; of jobs only.
+        JSON object with the fields of `JobsStatistics`, of `MeasuredGuarantee` where something is proved about the run,
+        and of `AgentsFigures` where several agents decided; of jobs only.
     error
         Why the run failed.
     is_interrupted

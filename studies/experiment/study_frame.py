@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from studies.experiment.denominators import denominators
+from studies.experiment.study_instance import NOT_SAID
 from studies.experiment.study_problem import JOBS
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ COLUMNS = (
     "instance",
     "sha256",
     "family",
+    "cluster",
+    "setting",
     "tasks",
     "jobs",
     "gpus",
@@ -55,7 +58,7 @@ INTERFERENCE = "interference"
 """Field of `JobsStatistics` that is a record of its own."""
 
 _RUNS = """
-SELECT study.name AS study, instances.name AS instance, runs.sha256, family, tasks, jobs, gpus, ccr, load,
+SELECT study.name AS study, instances.name AS instance, runs.sha256, family, cluster, tasks, jobs, gpus, ccr, load,
     heterogeneity, tick_seconds, label, method, kind, budget, repetition, runs.seed, runs.objective, runs.seconds,
     runs.evaluations, is_infeasible, state, error, figures
 FROM runs JOIN instances USING (sha256) JOIN study
@@ -84,11 +87,12 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `COLUMNS`. ``bound`` is the best that any run of the instance proved, ``is_optimum`` whether a schedule of any
-        run reaches it, ``gap`` (objective - bound) / bound, NaN where one is missing or the bound is 0. ``status`` is
-        "optimal", "feasible", "infeasible", "unknown" (no schedule) or "failed", then with the ``error``. Numbers that
-        are not known are NaN; a column without such numbers holds integers. Seconds are those of the method. Studies of
-        jobs have `figure_columns` too: JCT and other figures in ticks, and what is proved about a run.
+        `COLUMNS`. ``setting`` tells those parameters of generators in which instances differ. ``bound`` is the best
+        that any run of the instance proved, ``is_optimum`` whether a schedule of any run reaches it, ``gap`` (objective
+        - bound) / bound, NaN where one is missing or the bound is 0. ``status`` is "optimal", "feasible", "infeasible",
+        "unknown" (no schedule) or "failed", then with the ``error``. Numbers that are not known are NaN; a column
+        without such numbers holds integers. Seconds are those of the method. Studies of jobs have `figure_columns` too:
+        JCT and other figures in ticks, what is proved about a run, and what agents did.
 
     Raises
     ------
@@ -97,7 +101,7 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
     """
     import pandas as pd
 
-    best = denominators(store)
+    best, settings = denominators(store), _settings(store)
     is_jobs = any(row["problem"] == JOBS for row in store.select("SELECT problem FROM study"))
     more = figure_columns() if is_jobs else ()
     records = []
@@ -106,6 +110,7 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
         figures = record.pop("figures")
         if is_jobs and figures is not None:
             record |= _flat(json.loads(figures))
+        record["setting"] = settings[record["sha256"]]
         known = best.get(record["sha256"])
         bound = None if known is None else known.bound
         objective = record["objective"]
@@ -127,22 +132,39 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
 
 
 def figure_columns() -> tuple[str, ...]:
-    """Return the fields of `JobsStatistics` and `MeasuredGuarantee`.
+    """Return the fields of `JobsStatistics`, `MeasuredGuarantee` and `AgentsFigures`.
 
     Those of `InterferenceStatistics` begin with ``interference_``; they are empty where jobs do not interfere.
     """
     from solvers.jobs.jobs_statistics import InterferenceStatistics, JobsStatistics
+    from studies.online.agents_figures import AgentsFigures
     from studies.online.measured_guarantee import MeasuredGuarantee
 
-    own, lost, proved = (
+    own, lost, proved, decided = (
         [field.name for field in fields(record)]
-        for record in (JobsStatistics, InterferenceStatistics, MeasuredGuarantee)
+        for record in (JobsStatistics, InterferenceStatistics, MeasuredGuarantee, AgentsFigures)
     )
     return (
         *(name for name in own if name != INTERFERENCE),
         *(f"{INTERFERENCE}_{name}" for name in lost),
         *proved,
+        *decided,
     )
+
+
+def _settings(store: StudyStore) -> dict[str, str]:
+    """Return for every instance, by content hash, which parameters of its generator others do not have, as text."""
+    given: dict[str, dict[str, str]] = {}
+    planned = "SELECT sha256, origin FROM instances WHERE sha256 IN (SELECT sha256 FROM runs WHERE is_planned = 1)"
+    for row in store.select(planned):
+        parameters = json.loads(row["origin"]).get("parameters", {})
+        given[row["sha256"]] = {name: json.dumps(value) for name, value in parameters.items()}
+    names = sorted({name for values in given.values() for name in values})
+    telling = [name for name in names if len({values.get(name) for values in given.values()}) > 1]
+    return {
+        sha256: ", ".join(f"{name}={values[name]}" for name in telling if name in values) or NOT_SAID
+        for sha256, values in given.items()
+    }
 
 
 def _flat(figures: dict[str, Any]) -> dict[str, Any]:

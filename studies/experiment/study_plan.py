@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.jobs.jobs_instance import JobsInstance
+from solvers.jobs.refuse_interference import refuse_interference
 from solvers.methods import KINDS_WITH_RUN
 from studies.experiment.budget import Budget
 from studies.experiment.checked_method import CheckedMethod
@@ -35,19 +37,22 @@ def study_plan(spec: StudySpec, instances: Sequence[StudyInstance]) -> StudyPlan
 
     Runs of one repetition stand side by side, so that a machine that becomes slower does so for all methods alike.
     Constructions and policies run once per instance, or once per repetition where they draw random numbers; searches
-    once per repetition and budget; and what works against the clock only (exact methods, those that improve schedules)
-    under every budget that has seconds.
+    once per repetition and budget; what works against the clock only (exact methods, those that improve schedules)
+    under every budget that has seconds; and a method with a parameter that varies once per value of it instead of per
+    repetition.
 
     Raises
     ------
     ValueError
-        If a method does not exist, has no such parameter or no budget it can work with, or two methods are the same.
+        If a method does not exist, has no such parameter or no budget it can work with, is exact and does not know the
+        interference of an instance, or two methods are the same.
     """
     contestants = [_Contestant(spec, index, method) for index, method in enumerate(spec.methods)]
     references = [
         CheckedMethod(f"reference.exact[{index}]", exact.method, exact.parameters, spec.problem)
         for index, exact in enumerate(spec.exact)
     ]
+    _refuse_interference(spec, contestants, instances)
     runs: list[PlannedRun] = []
     for item in instances:
         for name in spec.bounds:
@@ -75,15 +80,19 @@ def study_plan(spec: StudySpec, instances: Sequence[StudyInstance]) -> StudyPlan
     return StudyPlan(spec=spec, instances=tuple(instances), runs=tuple(runs))
 
 
-class _Contestant(CheckedMethod):
-    """A method of the study, and the budgets under which it runs."""
+class _Contestant:
+    """A method of the study, the parameters of each of its repetitions, and the budgets under which it runs."""
 
     def __init__(self, spec: StudySpec, index: int, method: StudyMethod) -> None:
         place = f"methods[{index}]"
-        super().__init__(place, method.method, method.parameters, spec.problem)
-        self.entry = method
+        checked = [CheckedMethod(place, method.method, parameters, spec.problem) for parameters in method.variants]
+        self.entry, self.kind = method, checked[0].kind
+        self.is_seeded = any(one.is_seeded for one in checked)
         self.budgets: list[Budget] = [Budget()]
-        self.repetitions = spec.repetitions if self.is_seeded else 1
+        times = 1 if method.vary or not self.is_seeded else spec.repetitions
+        self.variants = [
+            (parameters, one.all_parameters) for parameters, one in zip(method.variants, checked, strict=True)
+        ] * times
         if self.kind in KINDS_WITHOUT_BUDGET:
             return
         self.budgets = list(spec.budgets)
@@ -92,6 +101,21 @@ class _Contestant(CheckedMethod):
         if not self.budgets:
             what = "[[budgets]] with seconds" if self.kind in KINDS_WITH_RUN else "[[budgets]]"
             raise ValueError(f"{place}: expected {what} for {method.method}, got none.")
+
+
+def _refuse_interference(
+    spec: StudySpec, contestants: Sequence[_Contestant], instances: Sequence[StudyInstance]
+) -> None:
+    """Refuse exact methods to which a job runs as long as it would alone, where jobs slow each other down."""
+    exact = {f"reference.exact[{index}]": entry.method for index, entry in enumerate(spec.exact)}
+    exact |= {f"methods[{index}]": one.entry.method for index, one in enumerate(contestants) if one.kind == "exact"}
+    for place, name in exact.items():
+        for instance in (item.instance for item in instances):
+            if isinstance(instance, JobsInstance):
+                try:
+                    refuse_interference(instance, name)
+                except ValueError as error:
+                    raise ValueError(f"{place}.{error} The instance is {instance.name}.") from error
 
 
 def _bound_run(spec: StudySpec, item: StudyInstance, name: str) -> PlannedRun:
@@ -110,20 +134,21 @@ def _bound_run(spec: StudySpec, item: StudyInstance, name: str) -> PlannedRun:
 
 def _method_runs(spec: StudySpec, item: StudyInstance, contestants: Sequence[_Contestant]) -> Iterator[PlannedRun]:
     """Yield the runs of all methods on an instance, one repetition after the other."""
-    for repetition in range(spec.repetitions):
+    for repetition in range(max((len(contestant.variants) for contestant in contestants), default=0)):
         seed = paired_seed(spec.seed, item.instance, repetition)
         budgets = dict.fromkeys(budget for contestant in contestants for budget in contestant.budgets)
         for budget in budgets:
             for contestant in contestants:
-                if repetition < contestant.repetitions and budget in contestant.budgets:
+                if repetition < len(contestant.variants) and budget in contestant.budgets:
+                    parameters, all_parameters = contestant.variants[repetition]
                     yield PlannedRun(
                         sha256=item.instance.sha256,
                         phase="method",
                         kind=contestant.kind,
                         label=contestant.entry.label,
                         method=contestant.entry.method,
-                        parameters=contestant.entry.parameters,
-                        all_parameters=contestant.all_parameters,
+                        parameters=parameters,
+                        all_parameters=all_parameters,
                         objective=str(spec.objective),
                         budget=budget,
                         repetition=repetition,

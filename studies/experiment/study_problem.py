@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from instances.generators.families import FAMILIES
-from instances.generators.jobs.families import JOBS_FAMILIES
+from instances.generators.jobs.families import ALL_JOBS_FAMILIES
 from instances.jobs.jobs_objective import JobsObjective
 from instances.objective import Objective
 from solvers.jobs.jobs_methods import JOBS_METHODS
@@ -64,7 +64,7 @@ PROBLEMS = {
     JOBS: StudyProblem(
         name=JOBS,
         objectives=JobsObjective,
-        families=tuple(JOBS_FAMILIES),
+        families=tuple(ALL_JOBS_FAMILIES),
         bounds=tuple(JOBS_BOUND_METHODS),
         methods=JOBS_METHODS,
         fields=("jobs", "load", "tick_seconds"),

@@ -103,11 +103,22 @@ class StudyMethod:
         function: who changes the function gives it another name, or begins a new store.
     parameters
         Given ones; all others keep their defaults.
+    vary
+        One more parameter and the values that it takes in turn, in the place of repetitions, such as several trainings
+        of a network: means over repetitions are over these, and tests over instances are on those means.
     """
 
     label: str
     method: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    vary: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def variants(self) -> tuple[Mapping[str, Any], ...]:
+        """Parameters of every repetition where one of them varies, else the given ones alone."""
+        for name, values in self.vary.items():
+            return tuple({**self.parameters, name: value} for value in values)
+        return (self.parameters,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from instances.jobs.jobs_instance import JobsInstance
 from instances.jobs.jobs_json import jobs_instance_from_json
 from studies.experiment.budget import Budget
 from studies.experiment.execute_run import execute_run
+from studies.experiment.network_sha256 import AGENTS
 
 if TYPE_CHECKING:
     from studies.experiment.execute_run import RunOrder
@@ -45,7 +46,7 @@ class WarmUp:
         budget = Budget(evaluations=EVALUATIONS) if order.kind == "search" else Budget(seconds=SECONDS)
         tiny = dataclasses.replace(order, budget=budget, bound=None, seed=0, threads=1)
         with contextlib.suppress(Exception):
-            for small in _tiny_jobs(order.kind, instance) if isinstance(instance, JobsInstance) else [_tiny_instance()]:
+            for small in _tiny_jobs(order, instance) if isinstance(instance, JobsInstance) else [_tiny_instance()]:
                 execute_run(tiny, small)
 
 
@@ -56,16 +57,20 @@ def _tiny_instance() -> DagInstance:
     )
 
 
-def _tiny_jobs(kind: str, instance: JobsInstance) -> list[JobsInstance]:
-    """Return jobs of real networks and the first ones of the instance for a policy, few for anything else."""
-    if kind != "policy":
+def _tiny_jobs(order: RunOrder, instance: JobsInstance) -> list[JobsInstance]:
+    """Return jobs of real networks and the first ones of the instance for a policy, few for anything else.
+
+    Agents with networks get the second ones only unless they ask forests: so many jobs are seconds of decisions, and
+    there is nothing to compile for.
+    """
+    if order.kind != "policy":
         return [generate_jobs("jobs-small", jobs=EXACT_JOBS, seed=0, load=1.0, name="warm-up")]
     document = jobs_instance_document(instance)
     document["jobs"] = document["jobs"][: min(OWN_JOBS, instance.num_jobs // 2)]
-    return [
-        generate_jobs("jobs-recurrent", jobs=TRAINING_JOBS, seed=0, load=0.9, name="warm-up"),
-        jobs_instance_from_json(json.dumps(document)),
-    ]
+    own = jobs_instance_from_json(json.dumps(document))
+    if order.method == AGENTS and "forest" not in str(order.parameters.get("predictor")):
+        return [own]
+    return [generate_jobs("jobs-recurrent", jobs=TRAINING_JOBS, seed=0, load=0.9, name="warm-up"), own]
 
 
 def _features(instance: DagInstance | JobsInstance) -> tuple[bool, ...]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from studies.command_line.text_table import text_table
-from studies.statistics.bootstrap import bootstrap_interval
 from studies.statistics.markdown_table import markdown_table
+from studies.statistics.over_instances import mean_over_instances
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = ["family", "jobs", "load", "label"]
+KEYS = ["family", "cluster", "setting", "jobs", "load", "label"]
 """What one row of a summary is about."""
 
 PLACE = KEYS[:-1]
@@ -24,7 +24,7 @@ LEVEL = 0.95
 
 
 def online_summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per family, number of jobs, load and policy.
+    """Return one row per place (family, cluster, setting of the generator, number of jobs, load) and policy.
 
     Parameters
     ----------
@@ -36,9 +36,10 @@ def online_summary(frame: pd.DataFrame) -> pd.DataFrame:
     pandas.DataFrame
         `KEYS`; the name of the instance where there is only one, and the number of instances; runs without a schedule;
         mean and percentile-bootstrap interval over instances, of means over repetitions (``_low``, ``_high``; empty for
-        one instance) of total (or weighted) completion in ticks, mean JCT and gap; means of the median and of the
-        95 % and 99 % points of JCT, of utilisation and stretch; the largest objective over bound as ``ratio``, and the
-        least factor that is proved (``factor``); whether every bound is the optimum. Policies in the order of the runs.
+        one instance) of total (or weighted) completion in ticks, mean JCT and gap; means of the median, of the 95 % and
+        99 % points and of the largest JCT, of utilisation and stretch; the largest objective over bound as ``ratio``,
+        and the least factor that is proved (``factor``); whether every bound is the optimum. Policies in the order of
+        the runs.
     """
     import pandas as pd
 
@@ -51,11 +52,8 @@ def online_summary(frame: pd.DataFrame) -> pd.DataFrame:
         row["tick_seconds"] = float(group["tick_seconds"].iloc[0])
         row["without_schedule"] = len(group) - len(found)
         for name in ("objective", "jct_mean", "gap"):
-            values = found[name].astype(float).groupby(found["instance"], sort=False).mean().dropna()
-            interval = bootstrap_interval(values.to_numpy(dtype=np.float64), "mean", level=LEVEL)
-            row[name] = float(values.mean()) if len(values) else None
-            row[f"{name}_low"], row[f"{name}_high"] = (None, None) if interval is None else interval
-        for name in ("jct_p50", "jct_p95", "jct_p99"):
+            row |= mean_over_instances(found, name, level=LEVEL)
+        for name in ("jct_p50", "jct_p95", "jct_p99", "jct_max"):
             row[name] = float(found[name].mean())
         row["utilisation"] = float(found["utilisation"].mean())
         row["stretch"] = float(found["stretch_mean"].mean())
@@ -90,28 +88,36 @@ def summary_rows(part: pd.DataFrame) -> list[list[str]]:
 
 
 def summary_text(summary: pd.DataFrame) -> str:
-    """Return a table for the terminal per family, number of jobs and load."""
+    """Return a table for the terminal per place."""
+    told = _told(summary)
     return "\n\n".join(
-        text_table(HEADINGS, summary_rows(part), title=_title(part), caption=_caption(part), numbers=HEADINGS[3:])
+        text_table(HEADINGS, summary_rows(part), title=_title(part, told), caption=_caption(part), numbers=HEADINGS[3:])
         for _, part in summary.groupby(PLACE, sort=False, dropna=False)
     )
 
 
 def summary_markdown(summary: pd.DataFrame) -> str:
     """Return the same tables in Markdown."""
+    told = _told(summary)
     parts = [part for _, part in summary.groupby(PLACE, sort=False, dropna=False)]
     return "\n".join(
-        f"**{_title(part)}**\n\n{markdown_table(HEADINGS, summary_rows(part), HEADINGS[1:])}\n{_caption(part)}\n"
+        f"**{_title(part, told)}**\n\n{markdown_table(HEADINGS, summary_rows(part), HEADINGS[1:])}\n{_caption(part)}\n"
         for part in parts
     )
 
 
-def _title(part: pd.DataFrame) -> str:
+def _told(summary: pd.DataFrame) -> list[str]:
+    """Return which columns titles name beside those that they always do: those that tell places apart."""
+    return [name for name in ("cluster", "setting") if summary[name].nunique() > 1]
+
+
+def _title(part: pd.DataFrame, told: list[str]) -> str:
     """Say what a table is about."""
     first, number = part.iloc[0], int(part["instances"].max())
     load = "" if not np.isfinite(float(first["load"])) else f", load {first['load']:.3g}"
     what = first["instance"] if isinstance(first["instance"], str) else f"{first['family']}, {first['jobs']} jobs"
-    return f"{what}{load}, {number} instance{'' if number == 1 else 's'}"
+    more = "".join(f", {first[name]}" for name in told)
+    return f"{what}{more}{load}, {number} instance{'' if number == 1 else 's'}"
 
 
 def _caption(part: pd.DataFrame) -> str:

@@ -16,7 +16,9 @@ from studies.report.view_html import figures_html, view_html
 from studies.statistics.all_pairs import against, all_pairs
 from studies.statistics.cell_text import decimal, p_text
 from studies.statistics.compare import compare
+from studies.statistics.interference_table import interference_tables
 from studies.statistics.jct_table import jct_tables
+from studies.statistics.jct_tests import jct_test_table
 from studies.statistics.ranks import LEVEL
 from studies.statistics.study_gaps import ANY_BUDGET, study_gaps
 from studies.statistics.target_table import target_table
@@ -93,7 +95,7 @@ def budget_section(frame: pd.DataFrame, traces: pd.DataFrame, budget: str, basel
     )
     parts = [
         *groups_part(frame, comparison, planned, anchor),
-        *_jct(frame, budget, anchor, at),
+        *_jct(frame, budget, planned, anchor, at),
         *_targets(gaps, traces, anchor, at),
         Section(
             title=f"Figures{at}",
@@ -188,9 +190,13 @@ def _all_pairs(comparison: Comparison, pairs: pd.DataFrame, anchor: str, at: str
     return details(f"Tests of all {len(pairs)} pairs of methods", shown)
 
 
-def _jct(frame: pd.DataFrame, budget: str, anchor: str, at: str) -> list[Section]:
-    """Say how long jobs took; nothing in studies of other problems."""
+def _jct(frame: pd.DataFrame, budget: str, baseline: str | None, anchor: str, at: str) -> list[Section]:
+    """Say how long jobs took, what they lost and waited; nothing in studies of other problems."""
     views = jct_tables(frame, budget) if "jct_mean" in frame.columns else []
+    if views and baseline is not None:
+        views.append(jct_test_table(frame, baseline, budget))
+    if views:
+        views += interference_tables(frame, budget)
     body = "\n".join(view_html(view, f"{anchor}-{slug(view.name)}-table") for view in views)
     return [Section(title=f"Job completion time{at}", identifier=f"{anchor}-jct", body=body)] if views else []
 

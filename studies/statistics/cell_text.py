@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,3 +37,15 @@ def p_text(p_value: float | None) -> str:
 def decimal(value: float | None, decimals: int = 2) -> str:
     """Return a number with a fixed number of decimals."""
     return NONE if value is None else f"{value:.{decimals}f}"
+
+
+def number_text(number: float | None) -> str:
+    """Return a number with four digits, larger ones in full."""
+    if number is None or not math.isfinite(number):
+        return NONE
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+
+def within(low: str, high: str) -> str:
+    """Return an interval of two texts, `NONE` where an end is not known."""
+    return NONE if NONE in (low, high) else f"[{low}, {high}]"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from studies.online.online_summary import LEVEL, PLACE, online_summary
-from studies.statistics.cell_text import NONE
+from studies.online.online_summary import KEYS, LEVEL, PLACE, online_summary
+from studies.statistics.cell_text import NONE, number_text, within
+from studies.statistics.over_instances import seed_interval, seed_means
 from studies.statistics.study_gaps import ANY_BUDGET
 from studies.statistics.table_view import TableView
 
@@ -17,18 +17,24 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-MEASURES = ("jct_mean", "jct_mean_low", "jct_mean_high", "jct_p50", "jct_p95", "jct_p99")
+POINTS = ("jct_p50", "jct_p95", "jct_p99", "jct_max")
+"""Of the JCTs of a run; the mean stands apart."""
+
+SEEDS = ("jct_mean_seeds_low", "jct_mean_seeds_high")
+"""Interval over seeds."""
+
+MEASURES = ("jct_mean", "jct_mean_low", "jct_mean_high", *SEEDS, *POINTS)
 """Columns of `jct_summary` in ticks; those in seconds end in ``_seconds``."""
 
-HEADINGS = ("method", "inst", "mean", "interval", "median", "p95", "p99")
-"""Of the tables, after those of the places."""
+HEADINGS = ("method", "inst", "mean", "interval", "over seeds", "median", "p95", "p99", "max")
+"""Of the tables, after those of the places; over seeds only where a method has several."""
 
 UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 """To their number in a second."""
 
 
 def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per family, number of jobs, load and method.
+    """Return one row per place and method.
 
     Parameters
     ----------
@@ -39,21 +45,30 @@ def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `PLACE`, `label`, `instances`, `without_schedule` (runs), and `MEASURES` in ticks and in seconds: over instances
-        the mean of mean JCT (of the means over repetitions, with its bootstrap interval), and the means of the JCT that
-        50, 95 and 99 % of the jobs of a run do not exceed. NaN where nothing is known, and in ticks where the instances
-        have ticks of several lengths.
+        the mean of mean JCT (of the means over repetitions, with its bootstrap interval), Student's interval of that
+        mean over repetitions, and the means of the JCT that 50, 95, 99 and 100 % of the jobs of a run do not exceed.
+        NaN where nothing is known, and in ticks where the instances have ticks of several lengths.
     """
     import pandas as pd
 
-    ticks = online_summary(frame)
-    figures = {name: frame[name] * frame["tick_seconds"] for name in ("jct_mean", "jct_p50", "jct_p95", "jct_p99")}
-    seconds = online_summary(frame.assign(**figures))
+    ticks = _with_seeds(frame)
+    seconds = _with_seeds(frame.assign(**{name: frame[name] * frame["tick_seconds"] for name in ("jct_mean", *POINTS)}))
     is_mixed = frame.groupby([*PLACE, "label"], sort=False, dropna=False)["tick_seconds"].nunique().to_numpy() > 1
     table = ticks[[*PLACE, "label", "instances", "without_schedule"]].copy()
     for name in MEASURES:
         table[name] = pd.to_numeric(ticks[name]).astype(np.float64).mask(is_mixed)
         table[f"{name}_seconds"] = pd.to_numeric(seconds[name]).astype(np.float64)
     return table
+
+
+def _with_seeds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the summary with an interval of mean JCT over seeds."""
+    summary = online_summary(frame)
+    intervals = [
+        seed_interval(seed_means(group.dropna(subset=["objective"]), "jct_mean"), level=LEVEL) or (np.nan, np.nan)
+        for _, group in frame.groupby(KEYS, sort=False, dropna=False)
+    ]
+    return summary.assign(**{name: [interval[end] for interval in intervals] for end, name in enumerate(SEEDS)})
 
 
 def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
@@ -78,8 +93,8 @@ def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
     summary = summary.assign(order=order).sort_values(["order", "jct_mean_seconds"], kind="stable")
     summary = summary.drop(columns="order").reset_index(drop=True)
     at = "" if budget == ANY_BUDGET else f" at {budget}"
-    longest = summary["jct_mean_seconds"].max()
-    unit = next((name for name, factor in UNITS.items() if factor * longest >= 1), "seconds")
+    has_seeds = bool(summary[f"{SEEDS[0]}_seconds"].notna().any())
+    unit = readable_unit(summary["jct_mean_seconds"].max())
     tables = (("jct_ticks", "ticks", "", 1.0), ("jct_seconds", unit, "_seconds", UNITS[unit]))
     return [
         TableView(
@@ -88,8 +103,8 @@ def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
             frame=summary[
                 [*PLACE, "label", "instances", "without_schedule", *(f"{measure}{end}" for measure in MEASURES)]
             ],
-            headings=(*places, *HEADINGS),
-            rows=tuple(_row(record, places, end, factor) for record in summary.to_dict("records")),
+            headings=(*places, *(name for name in HEADINGS if has_seeds or name != "over seeds")),
+            rows=tuple(_row(record, places, end, factor, has_seeds) for record in summary.to_dict("records")),
             notes=_notes(summary),
             num_names=len(places) + 1,
         )
@@ -98,13 +113,22 @@ def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
     ]
 
 
+def readable_unit(longest: float) -> str:
+    """Return the largest unit in which a time, given in seconds, is at least 1, or the smallest unit; s for 0."""
+    return next((name for name, factor in UNITS.items() if factor * longest >= 1), [*UNITS][-1 if longest > 0 else 0])
+
+
 def _notes(summary: pd.DataFrame) -> tuple[str, ...]:
     """Say what the columns mean, and what is missing."""
     notes = [
         "JCT: completion less arrival. mean: of mean JCT over instances (means over seeds first), with the "
-        f"{100 * LEVEL:.0f} % bootstrap interval over instances (percentiles); median, p95, p99: JCT that 50, 95 and "
-        "99 % of the jobs of a run do not exceed, mean over runs."
+        f"{100 * LEVEL:.0f} % bootstrap interval over instances (percentiles); median, p95, p99, max: JCT that 50, 95, "
+        "99 and 100 % of the jobs of a run do not exceed, mean over runs."
     ]
+    if summary[f"{SEEDS[0]}_seconds"].notna().any():
+        notes.append(
+            f"over seeds: Student's {100 * LEVEL:.0f} % interval of the mean over seeds or trainings, instances fixed."
+        )
     lost = summary[summary["without_schedule"] > 0].groupby("label", sort=False)["without_schedule"].sum()
     notes += [
         f"{label}: {count} run{'' if count == 1 else 's'} without a schedule; its columns are over the others."
@@ -113,22 +137,17 @@ def _notes(summary: pd.DataFrame) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _row(record: Mapping[str, object], places: list[str], end: str, factor: float) -> tuple[str, ...]:
+def _row(record: Mapping[str, object], places: list[str], end: str, factor: float, has_seeds: bool) -> tuple[str, ...]:
     """Return the texts of a method at a place, times in the unit of which `factor` make one of the record's."""
-    mean, low, high, *points = (_number(factor * float(str(record[f"{name}{end}"]))) for name in MEASURES)
-    interval = NONE if NONE in (low, high) else f"[{low}, {high}]"
+    mean, low, high, seeds_low, seeds_high, *points = (
+        number_text(factor * float(str(record[f"{name}{end}"]))) for name in MEASURES
+    )
     return (
         *(NONE if record[name] != record[name] else str(record[name]) for name in places),
         str(record["label"]),
         str(record["instances"]),
         mean,
-        interval,
+        within(low, high),
+        *([within(seeds_low, seeds_high)] if has_seeds else []),
         *points,
     )
-
-
-def _number(number: float) -> str:
-    """Return a number with four digits, larger ones in full."""
-    if not math.isfinite(number):
-        return NONE
-    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.4g}"

@@ -100,4 +100,5 @@ def deterministic_labels(gaps: StudyGaps) -> set[str]:
     if "seed" not in gaps.runs.columns:
         return set()
     is_fixed = gaps.runs["kind"].isin(["construction", "policy"]) & gaps.runs["seed"].eq(0)
+    is_fixed &= gaps.runs["repetition"].eq(0)  # repetitions without seeds are values of a parameter
     return {str(label) for label, fixed in is_fixed.groupby(gaps.runs["label"], sort=False).all().items() if fixed}

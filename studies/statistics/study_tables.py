@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from studies.statistics.bound_table import bound_table
 from studies.statistics.compare import compare
 from studies.statistics.grouped_comparison import grouped_comparison
+from studies.statistics.interference_table import interference_tables
 from studies.statistics.jct_table import jct_tables
+from studies.statistics.jct_tests import jct_test_table
 from studies.statistics.reductions import reductions
 from studies.statistics.study_gaps import study_gaps
 from studies.statistics.target_table import TARGETS, target_table
@@ -57,11 +59,12 @@ def study_tables(
     frame
         One row per run, as `study_gaps` takes it.
     parts
-        Some of "gaps", "jct", "bounds" and "targets"; "jct" shows something only in studies of jobs.
+        Some of "gaps", "jct", "interference", "bounds" and "targets"; the second and the third show something only in
+        studies of jobs.
     budgets
-        At which gaps, JCT and targets are shown.
+        At which gaps, JCT, interference and targets are shown.
     baseline, statistic
-        As for `grouped_comparison`.
+        As for `grouped_comparison`; mean JCT is tested against the baseline too.
     by
         Groups of instances: each gives a table of gaps at every budget beside the overall one, and one of bounds.
     reductions_of
@@ -87,6 +90,11 @@ def study_tables(
     if "jct" in parts and "jct_mean" in frame.columns:
         for budget in budgets:
             tables += jct_tables(frame, budget)
+            if baseline is not None:
+                tables.append(jct_test_table(frame, baseline, budget))
+    if "interference" in parts and "jct_mean" in frame.columns:
+        for budget in budgets:
+            tables += interference_tables(frame, budget)
     if "targets" in parts and traces is not None:
         for budget in budgets:
             tables += target_table(study_gaps(frame, budget), traces, targets)

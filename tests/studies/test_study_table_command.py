@@ -91,7 +91,7 @@ def test_figures_by_name_and_format(run: Run, folder: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("table", "--what", "gap"), "--what: expected some of gaps, jct, bounds, targets, got 'gap'."),
+        (("table", "--what", "gap"), "--what: expected some of gaps, jct, interference, bounds, targets, got 'gap'."),
         (("table", "--what", "gaps,jct"), "--what: expected jct for studies of jobs only, got it for "),
         (("table", "--by", "colour"), "--by: expected size or one of study, "),
         (("table", "--by", "family", "--statistic", "mode"), "--statistic: expected one of mean, median, "),
