@@ -112,6 +112,7 @@ def train_marl(
             "mean_ratio": {name: float((values / teacher).mean()) for name, values in jcts.items()},
         },
         "curve": [point._asdict() for point in trainer.curve_],
+        "abandoned_curves": [[point._asdict() for point in curve] for curve in trainer.abandoned_curves_],
     }
     return trainer.network_, imitated, document
 

@@ -54,7 +54,8 @@ class MarlTrainer:
     """Trains actor and critic of `heuristics.jobs.marl.network`; section 3.6 of the reference, ours.
 
     Ours beyond the reference: several passes over the decisions of an update with clipped ratios, episodes of one
-    instance as baselines of each other, a learning rate that falls, entropy in the imitation; the critic predicts
+    instance as baselines of each other, a learning rate that falls, entropy in the imitation, another start where one
+    finds nothing; the critic predicts
     returns less their mean over their deviation in the first episodes, for the gradient's norm is limited and raw
     returns are in the hundreds; it learns beside the actor during imitation, to the teacher's lambda-returns with
     lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The same computer, versions, seed and
@@ -72,7 +73,7 @@ class MarlTrainer:
     network_
         The best on the validation instances; the older one on a tie.
     start_network_, imitated_network_
-        Before training, and after imitation (None if there was none, or not to its end).
+        Before training (the first start), and after imitation (None if there was none, or not to its end).
     best_
         Validation of `network_`.
     teacher_
@@ -83,8 +84,9 @@ class MarlTrainer:
         How that was chosen; None if it was given, or there is none.
     value_mean_, value_deviation_
         Of returns in units of kappa; the critic's numbers are relative to them.
-    curve_
-        Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates.
+    curve_, abandoned_curves_
+        Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates; and those of
+        starts that were given up.
     seconds_
         Wall time of `fit`.
     is_interrupted_
@@ -132,20 +134,12 @@ class MarlTrainer:
         self._first = [training_instance(settings, self._stream_rng) for _ in range(_SPACES)]
         self._size = ObservationSize.of(Partitions(self._first[0], settings.num_agents))
         self._kappa, self._variant = time_scale(self._first), Variant(settings.variant)
-        self.network_ = self.start_network_ = untrained_network(
-            self.seed,
-            kappa=self._kappa,
-            variant=self._variant,
-            kinds=self._size.kinds,
-            num_agents=self._size.num_agents,
-        )
-        parameters = self.start_network_.parameters
-        if not settings.offers:
-            parameters = without_offers(parameters)
-            self.network_ = self.start_network_ = self._network(parameters)
+        parameters = self._first_parameters(0)
+        self.network_ = self.start_network_ = self._network(parameters)
         self.imitated_network_: TrainedNetwork | None = None
         self.best_, self.is_interrupted_ = np.inf, False
         self.curve_: list[CurvePoint] = []
+        self.abandoned_curves_: list[list[CurvePoint]] = []
         self.predictor_, self.fitted_ = predictor, None
         self.value_mean_, self.value_deviation_, self._has_scale = 0.0, 1.0, False
         self._measured: list[tuple[float, float, float]] = []
@@ -161,20 +155,58 @@ class MarlTrainer:
                 on_progress("interference predictor", 0, settings.updates)
                 self.fitted_ = self._fit_predictor(predictor_rng)
                 self.predictor_ = self.fitted_.predictor
-            if settings.imitation_episodes:
-                parameters = self._imitate(parameters, on_progress)
-                self.imitated_network_ = self._network(parameters)
-                self._validate(validation, parameters, 0)
-            descent = Descent(parameters, learning_rate=settings.learning_rate, max_norm=settings.max_norm)
-            for update in range(settings.updates):
-                on_progress(f"{self.curve_[-1].validation:.3f} of the teacher's JCT", update, settings.updates)
-                self._update(descent, update)
-                if (update + 1) % settings.validate_every == 0 or update + 1 == settings.updates:
-                    self._validate(validation, to_numpy(descent.parameters), update + 1)
+            for start in range(settings.starts):
+                if start:
+                    parameters = self._begin_again(start)
+                    self._validate(validation, parameters, 0)
+                if self._train(parameters, validation, on_progress, may_give_up=start + 1 < settings.starts):
+                    break
         except KeyboardInterrupt:
             self.is_interrupted_ = True
         self.seconds_ = watch.seconds
         return self
+
+    def _first_parameters(self, start: int) -> Parameters:
+        """Return the weights that a start begins with."""
+        network = untrained_network(
+            self.seed,
+            start=start,
+            kappa=self._kappa,
+            variant=self._variant,
+            kinds=self._size.kinds,
+            num_agents=self._size.num_agents,
+        )
+        return network.parameters if self.settings.offers else without_offers(network.parameters)
+
+    def _begin_again(self, start: int) -> Parameters:
+        """Forget the start before and return the weights of the next one; everything else random goes on."""
+        self.abandoned_curves_.append(self.curve_)
+        self.curve_, self.best_, self._measured, self._has_scale = [], np.inf, [], False
+        return self._first_parameters(start)
+
+    def _train(
+        self,
+        parameters: Parameters,
+        validation: Sequence[JobsInstance],
+        on_progress: Callable[[str, int, int], None],
+        *,
+        may_give_up: bool,
+    ) -> bool:
+        """Imitate and make the updates; return False where that is given up."""
+        settings = self.settings
+        if settings.imitation_episodes:
+            parameters = self._imitate(parameters, on_progress)
+            self.imitated_network_ = self._network(parameters)
+            self._validate(validation, parameters, 0)
+        descent = Descent(parameters, learning_rate=settings.learning_rate, max_norm=settings.max_norm)
+        for update in range(settings.updates):
+            on_progress(f"{self.curve_[-1].validation:.3f} of the teacher's JCT", update, settings.updates)
+            self._update(descent, update)
+            if (update + 1) % settings.validate_every == 0 or update + 1 == settings.updates:
+                self._validate(validation, to_numpy(descent.parameters), update + 1)
+            if may_give_up and update + 1 == settings.give_up_after and self.best_ > settings.give_up_above:
+                return False
+        return True
 
     def _network(self, parameters: Parameters) -> TrainedNetwork:
         """Return parameters with what they need."""

@@ -31,6 +31,7 @@ REFERENCE = {
     "learning_rate": 3e-4,
     "learning_rate_end": 3e-4,
     "offers": False,
+    "starts": 1,
 }
 """The reference's numbers where the defaults are others, as arguments of `TrainingSettings`."""
 
@@ -72,6 +73,9 @@ class TrainingSettings:
         them, the policy gradient of the reference.
     reward
         ``jct``: minus the unfinished jobs; ``dl2``: what is done of every job, see `progress_rewards`.
+    starts, give_up_after, give_up_above
+        After so many updates a start whose best validation is above so much of the teacher's JCT is given up for one
+        with other weights, up to `starts` in all; ours.
     gamma
         Discount for a stretch of kappa ticks, in (0, 1].
     trace_decay
@@ -121,6 +125,9 @@ class TrainingSettings:
     passes: int = 4
     clip: float = 0.2
     reward: Reward = "jct"
+    starts: int = 3
+    give_up_after: int = 80
+    give_up_above: float = 0.8
     gamma: float = DISCOUNT
     trace_decay: float = 0.95
     value_weight: float = 0.5
@@ -151,12 +158,21 @@ class TrainingSettings:
         least = {"max_forwards": 0, "imitation_episodes": 0, "updates": 0}
         for name in (
             "jobs", "max_gang", "num_agents", "max_forwards", "co_locations", "predictor_epochs", "imitation_episodes",
-            "imitation_epochs", "updates", "episodes", "same_instance", "passes", "validate_every",
+            "imitation_epochs", "updates", "episodes", "same_instance", "passes", "starts", "give_up_after",
+            "validate_every",
             "validation_instances", "chunk",
         ):  # fmt: skip
             if getattr(self, name) < least.get(name, 1):
                 raise ValueError(f"{name}: expected at least {least.get(name, 1)}, got {getattr(self, name)}.")
-        for name in ("load", "strength", "value_weight", "imitation_entropy", "entropy_start", "entropy_end"):
+        for name in (
+            "load",
+            "strength",
+            "value_weight",
+            "imitation_entropy",
+            "give_up_above",
+            "entropy_start",
+            "entropy_end",
+        ):
             if not 0.0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name}: expected a finite number of at least 0, got {getattr(self, name)}.")
         if self.episodes % self.same_instance:

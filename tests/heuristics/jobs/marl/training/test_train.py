@@ -115,6 +115,21 @@ def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
         MarlTrainer(settings, seed=3).fit([])
 
 
+def test_starts_that_find_nothing() -> None:
+    """Tests that a start is given up after the updates, others have other weights, and the last one is kept."""
+    settings = tiny(starts=3, give_up_after=1, give_up_above=0.0)
+    validation = validation_set(settings)
+    trainer = MarlTrainer(settings, seed=3).fit(validation)
+    assert [[point.updates for point in curve] for curve in trainer.abandoned_curves_] == [[0, 0, 1]] * 2
+    assert [point.updates for point in trainer.curve_] == [0, 0, 1, 2]
+    assert len({curve[0].validation for curve in (*trainer.abandoned_curves_, trainer.curve_)}) == 3
+    assert trainer.best_ == min(point.validation for point in trainer.curve_)
+    alone = MarlTrainer(dataclasses.replace(settings, starts=1), seed=3).fit(validation)
+    assert alone.abandoned_curves_ == []
+    assert alone.start_network_.sha256 == trainer.start_network_.sha256
+    assert alone.curve_[:3] == trainer.abandoned_curves_[0]
+
+
 def test_without_offers() -> None:
     """Tests that weights on offers are 0 before and after such a training, and that others learn."""
     settings = tiny(offers=False, imitation_episodes=1, updates=1)
