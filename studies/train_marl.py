@@ -67,7 +67,10 @@ def train_marl(
         without: tuple[str, ...] = CENTRAL_ONLY
     else:
         trainer = MarlTrainer(settings, seed=seed).fit(validation, on_progress=on_progress)
-        further = {"value_scale": {"mean": trainer.value_mean_, "deviation": trainer.value_deviation_}}
+        further = {
+            "value_scale": {"mean": trainer.value_mean_, "deviation": trainer.value_deviation_},
+            "abandoned_curves": [[point._asdict() for point in curve] for curve in trainer.abandoned_curves_],
+        }
         without = ()
     reported = held_out_set(settings, held_out)
     teacher = mean_jcts(settings, reported, None)
@@ -112,7 +115,6 @@ def train_marl(
             "mean_ratio": {name: float((values / teacher).mean()) for name, values in jcts.items()},
         },
         "curve": [point._asdict() for point in trainer.curve_],
-        "abandoned_curves": [[point._asdict() for point in curve] for curve in trainer.abandoned_curves_],
     }
     return trainer.network_, imitated, document
 

@@ -325,6 +325,10 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*CONVERT, "stg", "--set", "cluster=mixed-4"), "--set cluster: expected its own option, --gpus"),
     ((*CONVERT, "heterogeneous-text", "--gpus", "mixed-4"), "--gpus: expected none for format heterogeneous-text"),
     (("demo", "--out", "e.json"), "e.json: expected a file that can be written, got: file exists."),
+    (
+        ("solve", "e.json", "--method", "worl-rtgs", "--evaluations", "50", "--set", "weights=none.npz"),
+        "worl-rtgs: expected a file that can be read, got 'none.npz': no such file",
+    ),
     (("demo", "--time-limit", "-3"), "--time-limit: expected a number above 0, got -3."),
 ]
 """Arguments beside a good file `e.json`, and the line that refuses them."""

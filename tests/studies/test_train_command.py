@@ -107,24 +107,31 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
 def test_training_with_gossip_writes_a_network_per_agent(run: Run, tmp_path: Path) -> None:
     """Tests the files of a short training without a centre: networks, settings that count, and what gossip sends."""
     out = tmp_path / "g.npz"
-    tiny = {"jobs": 12, "num_agents": 3, "variant": "flat", "speeds": "true", "imitation_episodes": 1, "chunk": 64}
-    tiny |= {"imitation_epochs": 1, "validation_instances": 1, "critic_steps": 4, "actor_steps": 8, "width": 8}
+    tiny = {"jobs": 12, "num_agents": 2, "variant": "flat", "speeds": "true", "imitation_episodes": 1, "chunk": 64}
+    tiny |= {
+        "imitation_epochs": 1,
+        "validation_instances": 1,
+        "critic_steps": 4,
+        "actor_steps": 8,
+        "width": 8,
+        "learning_rate": 0.01,
+    }
     arguments = [word for name, value in tiny.items() for word in ("--set", f"{name}={value}")]
     ended = run("train", "marl-gossip", "--seed", "5", "--updates", "2", *arguments, "--out", str(out))
     assert (ended.status, ended.err) == (0, "")
     stored = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
     networks = load_any_network(out)
     assert isinstance(networks, AgentNetworks)
-    assert (networks.sha256, networks.num_agents) == (stored["weights_sha256"], 3)
+    assert (networks.sha256, networks.num_agents) == (stored["weights_sha256"], 2)
     assert load_network(tmp_path / "g-imitated.npz").sha256 == stored["imitated_weights_sha256"]
     assert stored["command"].startswith("optgap train marl-gossip --seed 5 --updates 2 --set jobs=12 ")
     assert (stored["settings"]["critic_steps"], stored["settings"]["graph"]) == (4, "ring")
     assert "trace_decay" not in stored["settings"]
-    assert stored["gossip"]["exchanges"] == 1  # a ring of three is complete
-    assert stored["gossip"]["traffic_per_update"]["gossip"]["critic_bytes"] == 6 * 4 * 3 * 8**2
+    assert stored["gossip"]["exchanges"] == 1  # a ring of two is complete
+    assert stored["gossip"]["traffic_per_update"]["gossip"]["critic_bytes"] == 2 * 4 * 3 * 8**2
     assert [point["updates"] for point in stored["curve"]] == [0, 0, 2]
     assert stored["curve"][-1]["gap_before"] > stored["curve"][-1]["gap_after"]
-    assert "1 exchanges per update, 12 messages, 0.00 MB" in ended.out
+    assert "1 exchanges per update, 4 messages, 0.00 MB" in ended.out
     line = run("train", "marl-gossip", "--set", "passes=2", "--out", str(out)).err
     assert line.startswith("--set: expected a parameter of marl-gossip (")
 
@@ -157,6 +164,7 @@ def test_training_with_gossip_writes_a_network_per_agent(run: Run, tmp_path: Pat
         (("marl", "--out", "w.npz", "--set", "cluster=8xZZ"), "--set cluster: expected servers, got '8xZZ': "),
         (("marl", "--out", "w.npz", "--set", "family=woa"), "--set family: expected one of jobs-co-located, jobs-"),
         (("marl", "--out", "w.npz", "--set", "speeds=fast"), "--set speeds: expected predicted or true or none"),
+        (("marl", "--out", "w.npz", "--set", "reward=dl3"), "--set reward: expected jct or dl2, got 'dl3'."),
         (("marl", "--out", "w.npz", "--set", "num_agents=99"), "--set num_agents: expected 1 to 8, one server each"),
     ],
 )

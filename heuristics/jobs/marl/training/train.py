@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _SPACES = 20
 """Training instances that kappa, the features of interference and the scale of values are taken from, at least one."""
 
+_NO_DEVIATION = 1e-8
+"""Below it a deviation is rounding."""
+
 
 class CurvePoint(NamedTuple):
     """A measurement during training; means since the point before are None before the first update."""
@@ -50,14 +53,25 @@ class CurvePoint(NamedTuple):
     entropy: float | None  # mean over decisions
 
 
+class _Start(NamedTuple):
+    """What a start has found."""
+
+    best: float
+    network: TrainedNetwork
+    imitated: TrainedNetwork | None
+    value_mean: float
+    value_deviation: float
+    curve: list[CurvePoint]
+
+
 class MarlTrainer:
     """Trains actor and critic of `heuristics.jobs.marl.network`; section 3.6 of the reference, ours.
 
     Ours beyond the reference: several passes over the decisions of an update with clipped ratios, episodes of one
-    instance as baselines of each other, a learning rate that falls, entropy in the imitation, another start where one
-    finds nothing; the critic predicts
-    returns less their mean over their deviation in the first episodes, for the gradient's norm is limited and raw
-    returns are in the hundreds; it learns beside the actor during imitation, to the teacher's lambda-returns with
+    instance as baselines of each other, advantages over their deviation per instance before they are normalised per
+    update, a learning rate that falls, entropy in the imitation, another start where one finds nothing; the critic
+    predicts returns less their mean over their deviation in the first episodes, for the gradient's norm is limited and
+    raw returns are in the hundreds; it learns beside the actor during imitation, to the teacher's lambda-returns with
     lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The same computer, versions, seed and
     arguments give the same weights bit for bit.
 
@@ -71,9 +85,10 @@ class MarlTrainer:
     Attributes
     ----------
     network_
-        The best on the validation instances; the older one on a tie.
+        The best on the validation instances, of all starts; the older one on a tie.
     start_network_, imitated_network_
-        Before training (the first start), and after imitation (None if there was none, or not to its end).
+        Before training (the first start), and after imitation (None if there was none, or not to its end), of the start
+        of `network_`.
     best_
         Validation of `network_`.
     teacher_
@@ -85,8 +100,8 @@ class MarlTrainer:
     value_mean_, value_deviation_
         Of returns in units of kappa; the critic's numbers are relative to them.
     curve_, abandoned_curves_
-        Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates; and those of
-        starts that were given up.
+        Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates, of the start
+        of `network_`; and those of other starts.
     seconds_
         Wall time of `fit`.
     is_interrupted_
@@ -139,7 +154,7 @@ class MarlTrainer:
         self.imitated_network_: TrainedNetwork | None = None
         self.best_, self.is_interrupted_ = np.inf, False
         self.curve_: list[CurvePoint] = []
-        self.abandoned_curves_: list[list[CurvePoint]] = []
+        self._given_up: list[_Start] = []
         self.predictor_, self.fitted_ = predictor, None
         self.value_mean_, self.value_deviation_, self._has_scale = 0.0, 1.0, False
         self._measured: list[tuple[float, float, float]] = []
@@ -163,6 +178,7 @@ class MarlTrainer:
                     break
         except KeyboardInterrupt:
             self.is_interrupted_ = True
+        self._keep_the_best_start()
         self.seconds_ = watch.seconds
         return self
 
@@ -180,9 +196,25 @@ class MarlTrainer:
 
     def _begin_again(self, start: int) -> Parameters:
         """Forget the start before and return the weights of the next one; everything else random goes on."""
-        self.abandoned_curves_.append(self.curve_)
+        self._given_up.append(self._found())
         self.curve_, self.best_, self._measured, self._has_scale = [], np.inf, [], False
+        self.imitated_network_ = None
         return self._first_parameters(start)
+
+    def _found(self) -> _Start:
+        """Return what this start has found."""
+        return _Start(
+            self.best_, self.network_, self.imitated_network_, self.value_mean_, self.value_deviation_, self.curve_
+        )
+
+    def _keep_the_best_start(self) -> None:
+        """Go back to a start that was given up, if the last one, perhaps interrupted, is not better."""
+        starts = [*self._given_up, self._found()]
+        best = min(range(len(starts)), key=lambda start: starts[start].best)
+        (
+            self.best_, self.network_, self.imitated_network_, self.value_mean_, self.value_deviation_, self.curve_
+        ) = starts.pop(best)  # fmt: skip
+        self.abandoned_curves_ = [start.curve for start in starts if start.curve]
 
     def _train(
         self,
@@ -204,7 +236,8 @@ class MarlTrainer:
             self._update(descent, update)
             if (update + 1) % settings.validate_every == 0 or update + 1 == settings.updates:
                 self._validate(validation, to_numpy(descent.parameters), update + 1)
-            if may_give_up and update + 1 == settings.give_up_after and self.best_ > settings.give_up_above:
+            is_early = update + 1 == settings.give_up_after < settings.updates
+            if may_give_up and is_early and self.best_ > settings.give_up_above:
                 return False
         return True
 
@@ -322,7 +355,7 @@ class MarlTrainer:
             for one, target, value, baseline in zip(group, targets, values, baselines, strict=True)
         ]
         gained = np.concatenate(advantages)
-        gained /= max(float(gained.std()), 1e-8)  # or the instances with long jobs would be all that counts
+        gained /= _scale_of(gained)  # or the instances with long jobs would be all that counts
         return np.concatenate(targets), gained, np.concatenate([found for _, found in judged])
 
     def _batch(
@@ -351,3 +384,12 @@ class MarlTrainer:
         self._measured = []
         if ratio < self.best_:
             self.best_, self.network_ = ratio, network
+
+
+def _scale_of(advantages: NDArray[np.float64]) -> float:
+    """Return the deviation; where there is none, as of a single decision, the amount, or 1 if that is none either."""
+    deviation = float(advantages.std())
+    if deviation >= _NO_DEVIATION:
+        return deviation
+    amount = float(np.abs(advantages).max())
+    return amount if amount >= _NO_DEVIATION else 1.0

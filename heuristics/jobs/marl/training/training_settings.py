@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from heuristics.jobs.marl.parameters import Variant
 from heuristics.jobs.marl.reward import DISCOUNT
@@ -14,12 +14,11 @@ from instances.cluster import parse_cluster
 FAMILIES = ("jobs-co-located", "jobs-shared-gpus")
 """Of the instances."""
 
-Reward = Literal["jct", "dl2"]
-"""Minus the unfinished jobs, or the share of every job that is done."""
-
-Speeds = Literal["predicted", "true", "none"]
+SPEEDS = ("predicted", "true", "none")
 """Of the training simulator: by the interference predictor, by the true model, or without interference."""
 
+REWARDS = ("jct", "dl2")
+"""Minus the unfinished jobs, or the share of every job that is done."""
 
 REFERENCE = {
     "jobs": 200,
@@ -124,7 +123,7 @@ class TrainingSettings:
     same_instance: int = 4
     passes: int = 4
     clip: float = 0.2
-    reward: Reward = "jct"
+    reward: Literal["jct", "dl2"] = "jct"
     starts: int = 3
     give_up_after: int = 80
     give_up_above: float = 0.8
@@ -144,17 +143,15 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         """Check the ranges."""
         Variant(self.variant)
-        for name, known in (("family", FAMILIES), ("durations", PREDICTORS)):
+        for name, known in (
+            ("family", FAMILIES), ("durations", PREDICTORS), ("speeds", SPEEDS), ("reward", REWARDS),
+        ):  # fmt: skip
             if getattr(self, name) not in known:
                 raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}.")
         try:
             parse_cluster(self.cluster)
         except ValueError as error:
             raise ValueError(f"cluster: expected servers, got {self.cluster!r}: {error}") from error
-        if self.speeds not in get_args(Speeds):
-            raise ValueError(f"speeds: expected one of {', '.join(get_args(Speeds))}, got {self.speeds!r}.")
-        if self.reward not in get_args(Reward):
-            raise ValueError(f"reward: expected one of {', '.join(get_args(Reward))}, got {self.reward!r}.")
         least = {"max_forwards": 0, "imitation_episodes": 0, "updates": 0}
         for name in (
             "jobs", "max_gang", "num_agents", "max_forwards", "co_locations", "predictor_epochs", "imitation_episodes",

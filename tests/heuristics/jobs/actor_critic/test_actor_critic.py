@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from heuristics.jobs.actor_critic.actor_critic import SIGN, TrainingRuns, actor_critic
+from heuristics.jobs.actor_critic.actor_critic import TrainingRuns, actor_critic
 from heuristics.jobs.actor_critic.gossip import averaging_weights
 from heuristics.jobs.actor_critic.settings import REPAIRED
 from heuristics.jobs.actor_critic.simple_spread import SimpleSpread
@@ -79,13 +79,19 @@ def _change(runs: TrainingRuns) -> np.ndarray:
     return np.array([rise.mean(), rise.std(ddof=1) / np.sqrt(len(rise))])
 
 
-def test_printed_sign_descends() -> None:
+@pytest.fixture(scope="module")
+def printed() -> TrainingRuns:
+    """Return a short training with the printed sign."""
+    return actor_critic(LOUD, replace(HEARD, sign="printed"), WEIGHTS, seeds=SEEDS)
+
+
+def test_printed_sign_descends(printed: TrainingRuns) -> None:
     """Tests that the reward falls with the printed sign and rises with the other one, by more than two errors.
 
     Rewards are large beside what an untrained critic says, and centred: minus the printed residual is about r then.
     From a policy that was trained, too, the printed sign falls; the two signs are one program.
     """
-    printed, minus = (actor_critic(LOUD, replace(HEARD, sign=sign), WEIGHTS, seeds=SEEDS) for sign in SIGN)
+    minus = actor_critic(LOUD, replace(HEARD, sign="repaired"), WEIGHTS, seeds=SEEDS)
     fall, rise = _change(printed), _change(minus)
     assert fall[0] < -2 * fall[1]
     assert rise[0] > 2 * rise[1]
@@ -140,19 +146,18 @@ def test_gossip_carries_signals() -> None:
     assert mixed.curves.team_reward.mean() == pytest.approx(500.0, abs=100.0)
 
 
-def test_actors_that_training_begins_with() -> None:
+def test_actors_that_training_begins_with(printed: TrainingRuns) -> None:
     """Tests that given actors take the place of drawn ones and nothing else changes; wrong shapes are refused."""
-    seeds = (5, 6)
-    drawn = actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds)
+    drawn, settings = printed, replace(HEARD, sign="printed")
     swapped = jax.tree.map(lambda array: array[::-1], drawn.actors)
-    given = actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds, actors=drawn.actors)
-    other = actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds, actors=swapped)
+    given = actor_critic(LOUD, settings, WEIGHTS, seeds=SEEDS, actors=drawn.actors)
+    other = actor_critic(LOUD, settings, WEIGHTS, seeds=SEEDS, actors=swapped)
     assert (given.critic_ends.first == drawn.critic_ends.first).all()
     assert (given.curves.direction_norm[:, 0] != drawn.curves.direction_norm[:, 0]).all()
     assert (given.curves.direction_norm[:, 0] != other.curves.direction_norm[:, 0]).all()
     expected = r"^actors: expected weights of shape \(2, 2, 10, 5\), got \(1, 2, 10, 5\)\.$"
     with pytest.raises(ValueError, match=expected):
-        actor_critic(SMALL, SHORT, WEIGHTS, seeds=seeds, actors=jax.tree.map(lambda array: array[:1], drawn.actors))
+        actor_critic(SMALL, SHORT, WEIGHTS, seeds=(5, 6), actors=jax.tree.map(lambda array: array[:1], drawn.actors))
 
 
 def _learned(runs: TrainingRuns) -> tuple:

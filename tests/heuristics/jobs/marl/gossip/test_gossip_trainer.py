@@ -62,8 +62,8 @@ def test_training_improves() -> None:
     three found little (seed 2), and rounding differs between processors: hence a second try.
     """
     settings = tiny_gossip(
-        num_agents=2, updates=24, validate_every=12, learning_rate=0.01, beta=0.004, width=16, critic_steps=32,
-        actor_steps=64,
+        num_agents=2, updates=24, validate_every=12, beta=0.004, width=16, critic_steps=32, actor_steps=64,
+        actor_chunk=32,
     )  # fmt: skip
     held_out = held_out_set(settings, 6)
     teacher = mean_jcts(settings, held_out, None)

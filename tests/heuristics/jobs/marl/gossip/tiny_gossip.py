@@ -20,6 +20,8 @@ def tiny_gossip(**changes: Any) -> GossipSettings:
         "validation_instances": 2,
         "validate_every": 1,
         "chunk": 64,
+        "actor_chunk": 4,
+        "learning_rate": 0.01,
         "critic_steps": 6,
         "actor_steps": 8,
         "width": 8,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +11,17 @@ import pytest
 
 from heuristics.jobs.interference_predictor.constant_model import ConstantModel
 from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
+from heuristics.jobs.interference_predictor.fit_predictor import fit_predictor
 from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
 from heuristics.jobs.interference_predictor.predicted_co_location import predicted_jobs
 from heuristics.jobs.marl.network import embed, probabilities, scores
 from heuristics.jobs.marl.observation import Observation, ObservationSize
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.marl.simulate_agents import simulate_agents
+from heuristics.jobs.marl.training import train
 from heuristics.jobs.marl.training.run_episodes import mean_jcts, training_episode
 from heuristics.jobs.marl.training.teacher import Teacher
-from heuristics.jobs.marl.training.train import MarlTrainer
+from heuristics.jobs.marl.training.train import MarlTrainer, _scale_of
 from heuristics.jobs.marl.training.training_instance import (
     held_out_set,
     training_instance,
@@ -43,28 +46,29 @@ def over_teacher(settings: TrainingSettings, networks: list[TrainedNetwork]) -> 
 
 
 def test_policy_gradient_improves() -> None:
-    """Tests, without any teacher, that 16 updates lower the mean JCT of held-out instances from one of two seeds.
+    """Tests, without any teacher, that 12 updates lower the mean JCT of held-out instances from one of two seeds.
 
     Rounding differs between processors: hence a second try.
     """
     settings = tiny(
-        imitation_episodes=0, updates=16, episodes=6, validate_every=8, validation_instances=3, learning_rate=0.003,
-        chunk=256,
-    )  # fmt: skip
-    for seed in (2, 3):
+        imitation_episodes=0, updates=12, episodes=4, validate_every=6, validation_instances=3, learning_rate=0.002
+    )
+    for seed in (3, 2):
         trainer = MarlTrainer(settings, seed=seed).fit(validation_set(settings))
         before, after = over_teacher(settings, [trainer.start_network_, trainer.network_])
         if after < 0.7 * before:
             break
     assert after < 0.7 * before
     assert trainer.imitated_network_ is None
-    assert [point.updates for point in trainer.curve_] == [0, 8, 16]
+    assert [point.updates for point in trainer.curve_] == [0, 6, 12]
     assert trainer.best_ == min(point.validation for point in trainer.curve_)
 
 
 def test_imitation_raises_the_probability_of_the_teachers_slots() -> None:
     """Tests the mean logarithm on an episode that was not imitated, and the mean JCT on held-out instances."""
-    settings = tiny(imitation_episodes=10, imitation_epochs=6, updates=0, imitation_entropy=0.0)
+    settings = tiny(
+        imitation_episodes=10, imitation_epochs=8, imitation_learning_rate=0.005, updates=0, imitation_entropy=0.0
+    )
     trainer = MarlTrainer(settings, seed=1).fit(validation_set(settings))
     network = trainer.imitated_network_
     assert network is not None
@@ -116,18 +120,49 @@ def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
 
 
 def test_starts_that_find_nothing() -> None:
-    """Tests that a start is given up after the updates, others have other weights, and the last one is kept."""
+    """Tests that a start is given up after the updates, others have other weights, and the best one is kept."""
     settings = tiny(starts=3, give_up_after=1, give_up_above=0.0)
     validation = validation_set(settings)
     trainer = MarlTrainer(settings, seed=3).fit(validation)
-    assert [[point.updates for point in curve] for curve in trainer.abandoned_curves_] == [[0, 0, 1]] * 2
-    assert [point.updates for point in trainer.curve_] == [0, 0, 1, 2]
-    assert len({curve[0].validation for curve in (*trainer.abandoned_curves_, trainer.curve_)}) == 3
+    curves = [*trainer.abandoned_curves_, trainer.curve_]
+    assert sorted([point.updates for point in curve] for curve in curves) == [[0, 0, 1], [0, 0, 1], [0, 0, 1, 2]]
+    assert len({curve[0].validation for curve in curves}) == 3
     assert trainer.best_ == min(point.validation for point in trainer.curve_)
+    assert trainer.best_ == min(point.validation for curve in curves for point in curve)
+    assert trainer.best_ == (mean_jcts(settings, validation, trainer.network_) / trainer.teacher_).mean()
+    assert trainer.imitated_network_ is not None
+    imitated = mean_jcts(settings, validation, trainer.imitated_network_) / trainer.teacher_
+    assert trainer.curve_[1].validation == imitated.mean()
     alone = MarlTrainer(dataclasses.replace(settings, starts=1), seed=3).fit(validation)
     assert alone.abandoned_curves_ == []
     assert alone.start_network_.sha256 == trainer.start_network_.sha256
-    assert alone.curve_[:3] == trainer.abandoned_curves_[0]
+    assert alone.curve_[:3] in [curve[:3] for curve in curves]
+
+
+def test_ctrl_c_in_a_later_start_keeps_the_best_of_all() -> None:
+    """Tests that a training interrupted in its second start is not worse than its first start."""
+    settings = tiny(starts=2, give_up_after=1, give_up_above=0.0)
+    starts = 0
+
+    def interrupt(doing: str, done: int, total: int) -> None:
+        """Press Ctrl-C where the second start would imitate."""
+        nonlocal starts
+        starts += doing == "episodes of the teacher" and done == 0
+        if starts == 2:
+            raise KeyboardInterrupt
+
+    trainer = MarlTrainer(settings, seed=3).fit(validation_set(settings), on_progress=interrupt)
+    assert trainer.is_interrupted_
+    curves = [*trainer.abandoned_curves_, trainer.curve_]
+    assert sorted(len(curve) for curve in curves) == [1, 3]
+    assert trainer.best_ == min(point.validation for curve in curves for point in curve)
+
+
+def test_a_single_decision_does_not_drown_others() -> None:
+    """Tests instances of one job, with an episode each: advantages of 1e8 would leave gradients of nobody else."""
+    assert _scale_of(np.array([-40.0])) == 40
+    assert _scale_of(np.zeros(3)) == 1
+    assert _scale_of(np.array([-3.0, 3.0])) == 3
 
 
 def test_without_offers() -> None:
@@ -199,8 +234,9 @@ def test_groups_tell_of_predicted_speeds() -> None:
     assert told == {1000, 367}  # floor(1000 / e)
 
 
-def test_a_predictor_is_fitted() -> None:
+def test_a_predictor_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a training by predicted speeds fits one, from the seed, and that instances can lose interference."""
+    monkeypatch.setattr(train, "fit_predictor", partial(fit_predictor, blocks=1))  # each is compiled for
     settings = tiny(speeds="predicted", co_locations=120, predictor_epochs=2, updates=0, imitation_episodes=0)
     fitted = MarlTrainer(settings, seed=2).fit(validation_set(settings)).fitted_
     assert fitted is not None
