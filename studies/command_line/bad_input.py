@@ -67,7 +67,7 @@ def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None
     """
     try:
         yield
-    except OSError as error:
+    except (FileNotFoundError, IsADirectoryError) as error:  # other errors may be of writing
         if error.filename is None:
             raise
         got = f"{shortened(error.filename)}: {reason(error)}"
