@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from heuristics.array_file import read_arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -44,13 +45,55 @@ def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[
     OSError
         If it cannot be read.
     """
+    with arrays_in(path, what) as arrays:
+        return checked_arrays(arrays, file_format)
+
+
+@contextmanager
+def arrays_in(path: str | PathLike[str], what: str) -> Iterator[dict[str, NDArray[np.generic]]]:
+    """Give the arrays of a file, not yet checked, and put its path before whatever turns out to be wrong with them.
+
+    Parameters
+    ----------
+    path, what
+        See `load_arrays`.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such file; or for a `ValueError` about the arrays, or a `KeyError` about one that is missing.
+    OSError
+        If it cannot be read.
+    """
     arrays = read_arrays(path, f"a {what}")
-    written = str(arrays.pop(_HASH, ""))
-    if str(arrays.get("format", "")) != file_format:
-        raise ValueError(f"{path}: expected format {file_format!r}, got {str(arrays.get('format', ''))!r}.")
-    if arrays_sha256(arrays) != written:
-        raise ValueError(f"{path}: expected content of SHA-256 {written}, got {arrays_sha256(arrays)}.")
-    return arrays
+    try:
+        yield arrays
+    except KeyError as error:
+        raise ValueError(f"{path}: expected an array {error}, got none.") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def format_of(arrays: Mapping[str, NDArray[np.generic]]) -> str:
+    """Return the format that arrays say they have; empty if they say nothing."""
+    return str(arrays.get("format", ""))
+
+
+def checked_arrays(arrays: Mapping[str, NDArray[np.generic]], file_format: str) -> dict[str, NDArray[np.generic]]:
+    """Return arrays of a file without their hash.
+
+    Raises
+    ------
+    ValueError
+        If they have another format or hash.
+    """
+    if format_of(arrays) != file_format:
+        raise ValueError(f"expected format {file_format!r}, got {format_of(arrays)!r}.")
+    rest = {name: array for name, array in arrays.items() if name != _HASH}
+    written, found = str(arrays.get(_HASH, "")), arrays_sha256(rest)
+    if found != written:
+        raise ValueError(f"expected content of SHA-256 {written}, got {found}.")
+    return rest
 
 
 def arrays_sha256(arrays: Mapping[str, NDArray[np.generic]]) -> str:

@@ -56,7 +56,7 @@ def writing(path: str | PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None]:
-    """Name the option behind a bad value, or the file that an option names and that cannot be read.
+    """Name the option behind a bad value.
 
     Parameters
     ----------
@@ -67,11 +67,6 @@ def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None
     """
     try:
         yield
-    except (FileNotFoundError, IsADirectoryError) as error:  # other errors may be of writing
-        if error.filename is None:
-            raise
-        got = f"{shortened(error.filename)}: {reason(error)}"
-        raise BadInputError(f"{otherwise}: expected a file that can be read, got {got}.") from error
     except (ValueError, TypeError) as error:
         message = str(error)
         match = _IN_OUR_VOICE.fullmatch(message)

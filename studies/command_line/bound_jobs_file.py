@@ -8,11 +8,12 @@ from instances.jobs.jobs_json import read_jobs_instance
 from solvers.jobs.lower_bound_jobs import default_bounds, known_bounds, lower_bound_jobs
 from studies.bound_comparison import BoundComparison
 from studies.bound_table_text import bound_table_text
-from studies.command_line.bad_input import BadInputError, options, reading, shortened, writing
+from studies.command_line.bad_input import BadInputError, options, reading, shortened
 from studies.command_line.jobs_progress import JobsProgress
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
 from studies.command_line.solve_jobs_file import jobs_objective, refuse
+from studies.command_line.write_output import write_text_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,9 +50,7 @@ def bound_jobs_file(
             raise BadInputError(
                 f"--methods: expected some of {', '.join(known_bounds())} for jobs, got {shortened(name)}."
             )
-    check_distinct([file], [csv, latex])
-    check_writable(csv)
-    check_writable(latex)
+    check_outputs([file], [csv, latex])
     with reading(file):
         instance = read_jobs_instance(file)
     with options({}, "bound"), JobsProgress("bounding") as progress:
@@ -69,12 +68,8 @@ def bound_jobs_file(
             seed=seed,
             on_method=on_method,
         )
-    if csv is not None:
-        with writing(csv):
-            csv.write_text(table.to_csv(), encoding="utf-8")
-    if latex is not None:
-        with writing(latex):
-            latex.write_text(BoundComparison([table]).to_latex(), encoding="utf-8")
+    write_text_output(csv, table.to_csv)
+    write_text_output(latex, lambda: BoundComparison([table]).to_latex())
     if as_json:
         print_json({**table.to_dict(), "seed": seed})
     else:

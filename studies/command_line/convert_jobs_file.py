@@ -11,7 +11,7 @@ from studies.command_line.bad_input import BadInputError, options, reading, writ
 from studies.command_line.jobs_summary import jobs_lines, jobs_summary
 from studies.command_line.live_progress import LiveProgress
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
 from studies.command_line.set_parameters import set_parameters
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def convert_jobs_file(
     values = set_parameters(format_name, JOBS_READERS[format_name].function(), texts, without=list(OWN_OPTIONS))
     places = {**{name: f"--set {name}" for name in JOBS_READERS[format_name].options()}, **OWN_OPTIONS}
     chosen = {**values, **{name: value for name, value in given.items() if value is not None}}
-    check_distinct([file], [output])
-    check_writable(output)
+    check_outputs([file], [output])
     with LiveProgress(f"reading {file.name}", is_search=False), reading(file), options(places, str(file)):
         instance = read_jobs(format_name, file, **chosen)
     with writing(output):

@@ -14,7 +14,7 @@ from studies.command_line.bad_input import BadInputError, options, writing
 from studies.command_line.jobs_summary import jobs_lines, jobs_summary
 from studies.command_line.live_progress import LiveProgress
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
 from studies.command_line.set_parameters import set_parameters
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ def generate_jobs_file(
         raise BadInputError(f"--load: expected none for {family}, whose arrivals follow from its schedule.")
     if not is_planted and schedule_out is not None:
         raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED_JOBS} knows a schedule.")
-    check_distinct([], [output, schedule_out])
-    check_writable(output)
-    check_writable(schedule_out)
+    check_outputs([], [output, schedule_out])
     function = planted_jobs if is_planted else ALL_JOBS_FAMILIES[family].load()
     own = PLANTED_OWN if is_planted else ("jobs", "forbidden")
     parameters = set_parameters(family, function, texts, without=own)

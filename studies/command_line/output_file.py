@@ -10,6 +10,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+FIGURES = (".png", ".pdf", ".svg")
+"""Endings of the names of figures."""
+
+
+def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None], *, figure: Path | None = None) -> None:
+    """Check all files that a command is to write, of which one may be a figure; None is no file.
+
+    Raises
+    ------
+    BadInputError
+        If the figure has no name of `FIGURES`, an output replaces an input or another output, or cannot be written.
+    """
+    check_suffix(figure, FIGURES)
+    check_distinct(inputs, [*outputs, figure])
+    for path in (*outputs, figure):
+        check_writable(path)
+
 
 def check_writable(path: Path | None) -> None:
     """Check that a file can be written; nothing is left behind, and None is no file.

@@ -8,10 +8,13 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from studies.command_line.bad_input import BadInputError, shortened
+from studies.command_line.bad_input import BadInputError, reason, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+FILES = ("weights",)
+"""Parameters that are paths of files to be read."""
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -49,7 +52,7 @@ def set_parameters(
     Raises
     ------
     BadInputError
-        If a text has another form, or the function has no such parameter.
+        If a text has another form, the function has no such parameter, or a file that one names cannot be read.
     """
     known = {
         name: str(parameter.annotation)
@@ -62,6 +65,8 @@ def set_parameters(
             expected = f"a parameter of {owner} ({', '.join(known) or 'it has none'})"
             raise BadInputError(f"--set: expected {expected}, got {shortened(key)}.")
         values[key] = _converted(key, known[key], text)
+        if key in FILES and values[key] is not None:
+            _check_readable(owner, text)
     return values
 
 
@@ -89,6 +94,16 @@ def check_size(key: str, value: object, text: str) -> None:
     """Refuse integers beyond `MAX_INTEGER`."""
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         raise BadInputError(f"--set {key}: expected an integer of at most {MAX_INTEGER}, got {shortened(text)}.")
+
+
+def _check_readable(owner: str, path: str) -> None:
+    """Refuse a file that cannot be read, before any work begins."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        got = f"{shortened(path)}: {reason(error)}"
+        raise BadInputError(f"{owner}: expected a file that can be read, got {got}.") from error
 
 
 def _finite(value: float) -> float:

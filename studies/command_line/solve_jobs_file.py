@@ -13,7 +13,7 @@ from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import BadInputError, options, reading, writing
 from studies.command_line.jobs_progress import JobsProgress
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs, check_suffix
 from studies.command_line.set_parameters import set_parameters
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ def solve_jobs_file(
         raise BadInputError(f"--{error}") from error
     parameters = set_parameters(method, function, texts, without=OWN_ARGUMENTS) if texts else {}
     check_suffix(gantt, (".svg", ".png"))
-    check_distinct([file], [schedule_out, gantt])
-    check_writable(schedule_out)
-    check_writable(gantt)
+    check_outputs([file], [schedule_out, gantt])
     with reading(file):
         instance = read_jobs_instance(file)
     with options({name: f"--set {name}" for name in parameters}, method):

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, reading, writing
+from studies.command_line.bad_input import options, reading
 from studies.command_line.option_types import integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_figure, write_output, write_text_output
 from studies.commands import options as opt
 
 if TYPE_CHECKING:
@@ -45,17 +46,14 @@ def actor_critic(
             "--csv", metavar="FILE", help="CSV, a row per variant and seed; runs that it holds are not repeated."
         ),
     ] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Table to write.")] = None,
+    markdown: opt.MARKDOWN = None,
     figure: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE", help="Curves to draw: .png, .pdf or .svg.")
     ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Train decentralised actor-critics on a grid, as printed and as repaired."""
-    check_suffix(figure, (".png", ".pdf", ".svg"))
-    check_distinct([], [csv, markdown, figure])
-    for path in (csv, markdown, figure):
-        check_writable(path)
+    check_outputs([], [csv, markdown], figure=figure)
     from studies.actor_critic.actor_critic_figure import actor_critic_figure
     from studies.actor_critic.actor_critic_study import actor_critic_study
     from studies.actor_critic.actor_critic_text import actor_critic_markdown, actor_critic_text
@@ -70,9 +68,7 @@ def actor_critic(
 
     def keep(runs: "pd.DataFrame") -> None:
         """Write what there is, so that a run that is broken off goes on from there."""
-        if csv is not None:
-            with writing(csv):
-                write_runs(csv, runs)
+        write_output(csv, lambda path: write_runs(path, runs))
 
     with options({"variants": "--variants", "steps": "--steps"}, "actor-critic"), RunProgress() as progress:
         study = actor_critic_study(
@@ -83,14 +79,8 @@ def actor_critic(
             on_variant=progress.update,
             on_runs=keep,
         )
-    if markdown is not None:
-        with writing(markdown):
-            markdown.write_text(actor_critic_markdown(study), encoding="utf-8")
-    if figure is not None:
-        drawn = actor_critic_figure(study).get_figure(root=True)
-        assert drawn is not None  # the axes were just made with one
-        with writing(figure):
-            drawn.savefig(figure, dpi=150)
+    write_text_output(markdown, lambda: actor_critic_markdown(study))
+    write_figure(figure, lambda: actor_critic_figure(study))
     if as_json:
         import json
         from dataclasses import asdict

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, reading, writing
+from studies.command_line.bad_input import options, reading
 from studies.command_line.option_types import bound_methods, check_confirm_time_limit, dag_objective
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_text_output
 from studies.commands import options as opt
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ def bound(
     names = everything if methods is None else bound_methods(methods)
     objective = dag_objective(objective)
     check_confirm_time_limit(confirm, confirm_time_limit)
-    check_distinct([file], [csv, latex])
-    check_writable(csv)
-    check_writable(latex)
+    check_outputs([file], [csv, latex])
     with reading(file):
         instance = read_dag_instance(file)
     with options({"contention": "--contention"}, "bound"), LiveProgress("bounding") as progress:
@@ -90,12 +89,8 @@ def bound(
             on_method=on_method,
             contention=contention,
         )
-    if csv is not None:
-        with writing(csv):
-            csv.write_text(table.to_csv(), encoding="utf-8")
-    if latex is not None:
-        with writing(latex):
-            latex.write_text(BoundComparison([table]).to_latex(), encoding="utf-8")
+    write_text_output(csv, table.to_csv)
+    write_text_output(latex, lambda: BoundComparison([table]).to_latex())
     if as_json:
         print_json({**table.to_dict(), "seed": seed})
     else:

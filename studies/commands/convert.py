@@ -11,7 +11,7 @@ from studies.command_line.cost_model import cost_model
 from studies.command_line.instance_summary import instance_summary
 from studies.command_line.option_types import cluster, integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
 from studies.command_line.text_table import text_table
 from studies.commands import options as opt
 
@@ -97,8 +97,7 @@ def convert(
     )
     given = {"cluster": cluster(gpus), "cost": cost, "seed": seed, "reference_kind": reference_kind}
     values = reader_options(from_, given, set_ or [])
-    check_distinct([file], [output])
-    check_writable(output)
+    check_outputs([file], [output])
     shown = LiveProgress(f"reading {file.name}", is_search=False)
     with shown, reading(file), options(option_of_place(values), str(file)):
         instance = read_instance(from_, file, **values)

@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, writing
+from studies.command_line.bad_input import options
 from studies.command_line.option_types import integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_figure, write_text_output
 from studies.commands import options as opt
 
 MAX_SERVERS, MAX_AGENTS, MAX_DECISIONS = 10_000, 2_500, 320
@@ -35,17 +36,14 @@ def decision_latency(
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, a row per pair with all measures.")
     ] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Table to write.")] = None,
+    markdown: opt.MARKDOWN = None,
     figure: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE", help="Figure to draw: .png, .pdf or .svg.")
     ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Measure how long the multi-agent policy takes for a decision."""
-    check_suffix(figure, (".png", ".pdf", ".svg"))
-    check_distinct([], [csv, markdown, figure])
-    for path in (csv, markdown, figure):
-        check_writable(path)
+    check_outputs([], [csv, markdown], figure=figure)
     read_servers = integer("--servers", low=1, high=MAX_SERVERS)
     read_agents = integer("--agents", low=1, high=MAX_AGENTS)
     sizes = [read_servers(part.strip()) for part in servers.split(",")]
@@ -62,17 +60,9 @@ def decision_latency(
     places = {"servers": "--servers", "agents": "--agents", "decisions": "--decisions"}
     with options(places, "decision-latency"), RunProgress() as progress:
         study = decision_latency_study(sizes, numbers, decisions=decisions, seed=seed, on_size=progress.update)
-    if csv is not None:
-        with writing(csv):
-            csv.write_text(decision_latency_csv(study), encoding="utf-8")
-    if markdown is not None:
-        with writing(markdown):
-            markdown.write_text(decision_latency_markdown(study), encoding="utf-8")
-    if figure is not None:
-        drawn = decision_latency_figure(study).get_figure(root=True)
-        assert drawn is not None  # the axes were just made with one
-        with writing(figure):
-            drawn.savefig(figure, dpi=150)
+    write_text_output(csv, lambda: decision_latency_csv(study))
+    write_text_output(markdown, lambda: decision_latency_markdown(study))
+    write_figure(figure, lambda: decision_latency_figure(study))
     if as_json:
         from dataclasses import asdict
 

@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, reading, writing
+from studies.command_line.bad_input import options, reading
 from studies.command_line.option_types import integer
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_output, write_text_output
 from studies.commands import options as opt
 
 MAX_SEEDS, MAX_COUNT, MAX_EPOCHS = 1000, 1_000_000, 100_000
@@ -50,13 +51,11 @@ def interference(
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, a row per world, seed, part and model.")
     ] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Table to write.")] = None,
+    markdown: opt.MARKDOWN = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Measure interference predictors on seen and on unseen pairs of classes."""
-    check_distinct([pairs], [csv, markdown])
-    for path in (csv, markdown):
-        check_writable(path)
+    check_outputs([pairs], [csv, markdown])
     from studies.command_line.run_progress import RunProgress
     from studies.interference.interference_study import interference_study
     from studies.interference.interference_text import interference_markdown, interference_text
@@ -75,12 +74,8 @@ def interference(
                     chosen.append(measured_world(path))
         with RunProgress() as progress:
             study = interference_study(chosen, seeds=seeds, count=count, epochs=epochs, on_run=progress.update)
-    if csv is not None:
-        with writing(csv):
-            study.frame.to_csv(csv, index=False)
-    if markdown is not None:
-        with writing(markdown):
-            markdown.write_text(interference_markdown(study), encoding="utf-8")
+    write_output(csv, lambda path: study.frame.to_csv(path, index=False))
+    write_text_output(markdown, lambda: interference_markdown(study))
     if as_json:
         import json
         from dataclasses import asdict

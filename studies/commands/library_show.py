@@ -7,7 +7,7 @@ import typer
 
 from studies.command_line.bad_input import options, writing
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
 from studies.commands import library_options as own
 from studies.commands import options as opt
 
@@ -35,9 +35,7 @@ def library_show(
     from instances.library.library import read_library
     from studies.library.library_texts import entry_dict, show_text
 
-    check_distinct([], [instance_out, schedule_out])
-    check_writable(instance_out)
-    check_writable(schedule_out)
+    check_outputs([], [instance_out, schedule_out])
     with own.library_files():
         known = read_library(library)
     with options({"name": "NAME", "objective": "--objective"}, name):

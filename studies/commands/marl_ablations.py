@@ -8,7 +8,8 @@ import typer
 from studies.command_line.bad_input import options, writing
 from studies.command_line.option_types import integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_figure, write_output, write_text_output
 from studies.commands import options as opt
 
 MAX_SEEDS, MAX_UPDATES, MAX_HELD_OUT, MAX_WORKERS = 1000, 1_000_000, 100_000, 1024
@@ -64,17 +65,14 @@ def marl_ablations(
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, a row per training and instance.")
     ] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Table to write.")] = None,
+    markdown: opt.MARKDOWN = None,
     figure: Annotated[
         Path | None, typer.Option("--figure", metavar="FILE", help="Curves to draw: .png, .pdf or .svg.")
     ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Train ablations of the multi-agent policy: 80 trainings unless told otherwise, a day or more."""
-    check_suffix(figure, (".png", ".pdf", ".svg"))
-    check_distinct([], [csv, markdown, figure])
-    for path in (csv, markdown, figure):
-        check_writable(path)
+    check_outputs([], [csv, markdown], figure=figure)
     from heuristics.jobs.marl.training.training_settings import TrainingSettings
     from studies.command_line.run_progress import RunProgress
     from studies.command_line.set_parameters import set_parameters
@@ -102,17 +100,9 @@ def marl_ablations(
             on_run=progress.update,
         )
     tables = ablations_tables(study)
-    if csv is not None:
-        with writing(csv):
-            study.frame.to_csv(csv, index=False)
-    if markdown is not None:
-        with writing(markdown):
-            markdown.write_text("\n".join(table.to_markdown() for table in tables), encoding="utf-8")
-    if figure is not None:
-        drawn = ablations_figure(study).get_figure(root=True)
-        assert drawn is not None  # the axes were just made with one
-        with writing(figure):
-            drawn.savefig(figure, dpi=150, bbox_inches="tight")
+    write_output(csv, lambda path: study.frame.to_csv(path, index=False))
+    write_text_output(markdown, lambda: "\n".join(table.to_markdown() for table in tables))
+    write_figure(figure, lambda: ablations_figure(study), bbox_inches="tight")
     if as_json:
         import json
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.command_line.bad_input import BadInputError, options, reading, writing
+from studies.command_line.bad_input import BadInputError, options, reading
 from studies.command_line.option_types import integer, number
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_figure, write_output, write_text_output
 from studies.commands import options as opt
 from studies.commands.open_study import open_study
 
@@ -69,7 +70,7 @@ def online(
     threads: opt.THREADS = None,
     seed: opt.SEED = 0,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, one row per run.")] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Tables to write.")] = None,
+    markdown: opt.MARKDOWN = None,
     figure: Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Gaps to draw, .png or .svg.")] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
@@ -77,9 +78,7 @@ def online(
 
     A quick comparison whose runs are not kept; `optgap study run online` is a study that is.
     """
-    check_distinct(list(files or []), [csv, markdown, figure])
-    for path in (csv, markdown, figure):
-        check_writable(path)
+    check_outputs(files or [], [csv, markdown, figure])
     numbers = _loads(loads)
     if stored is not None and files:
         raise BadInputError(f"--from: expected no files beside a stored study, got {files[0]}.")
@@ -90,24 +89,15 @@ def online(
         frame = _run(
             _instances(files or [], family, numbers, seeds, jobs), methods, objective, exact, time_limit, threads, seed
         )
+    from studies.figures.online_gaps import online_gaps
     from studies.online.online_summary import online_summary, summary_markdown, summary_text
 
     for (label, error), group in frame[frame["status"] == "failed"].groupby(["label", "error"], sort=False):
         note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
     summary = online_summary(frame)
-    if csv is not None:
-        with writing(csv):
-            frame.to_csv(csv, index=False)
-    if markdown is not None:
-        with writing(markdown):
-            markdown.write_text(summary_markdown(summary), encoding="utf-8")
-    if figure is not None:
-        from studies.figures.online_gaps import online_gaps
-
-        drawn = online_gaps(summary).get_figure(root=True)
-        assert drawn is not None  # the axes were just made with one
-        with writing(figure):
-            drawn.savefig(figure, dpi=150)
+    write_output(csv, lambda path: frame.to_csv(path, index=False))
+    write_text_output(markdown, lambda: summary_markdown(summary))
+    write_figure(figure, lambda: online_gaps(summary))
     if as_json:
         import json
 

@@ -89,6 +89,7 @@ CONTENTION = Annotated[
         help="none, or nic: transfers between servers go one after the other on each side of their interfaces.",
     ),
 ]
+MARKDOWN = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Markdown table to write.")]
 OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instance to write.")]
 SET = Annotated[
     list[str] | None,

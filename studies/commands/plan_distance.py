@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.command_line.bad_input import options, reading, writing
+from studies.command_line.bad_input import options, reading
 from studies.command_line.option_types import integer
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_figure, write_output
 from studies.commands import options as opt
 
 if TYPE_CHECKING:
@@ -65,10 +66,7 @@ def plan_distance(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Correlate plan distance and finish time gap of random placements."""
-    check_suffix(figure, (".png", ".pdf", ".svg"))
-    check_distinct(files or [], [csv, figure])
-    check_writable(csv)
-    check_writable(figure)
+    check_outputs(files or [], [csv], figure=figure)
     from studies.command_line.run_progress import RunProgress
     from studies.figures.plan_distance_figure import plan_distance_figure
     from studies.plan_distance import plan_distance_study
@@ -100,14 +98,8 @@ def plan_distance(
             insertion=not no_insertion,
             on_instance=on_instance,
         )
-    if csv is not None:
-        with writing(csv):
-            table.to_frame().to_csv(csv, index=False)
-    if figure is not None:
-        drawn = plan_distance_figure(table).get_figure(root=True)
-        assert drawn is not None
-        with writing(figure):
-            drawn.savefig(figure, dpi=200)
+    write_output(csv, lambda path: table.to_frame().to_csv(path, index=False))
+    write_figure(figure, lambda: plan_distance_figure(table), dpi=200)
     if as_json:
         print_json(table.to_dict())
     else:

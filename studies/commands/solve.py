@@ -9,7 +9,7 @@ from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import options, reading, writing
 from studies.command_line.option_types import dag_method, dag_objective, integer
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs, check_suffix
 from studies.commands import options as opt
 
 
@@ -75,9 +75,7 @@ def solve(
     parameters = method_parameters(method, set_ or [], evaluations=evaluations)
     check_confirmation(method, confirm, confirm_time_limit)
     check_suffix(gantt, (".svg", ".png"))
-    check_distinct([file], [schedule_out, gantt])
-    check_writable(schedule_out)
-    check_writable(gantt)
+    check_outputs([file], [schedule_out, gantt])
     with reading(file):
         instance = read_dag_instance(file)
     with options({"contention": "--contention"} | {name: f"--set {name}" for name in parameters}, method):

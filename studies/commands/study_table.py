@@ -1,19 +1,17 @@
 """Command `study table`: the methods and bounds of a study in numbers."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from studies.command_line.bad_input import BadInputError, options, writing
+from studies.command_line.bad_input import BadInputError, options
 from studies.command_line.option_types import number
 from studies.command_line.output import note, print_json, print_text
-from studies.command_line.output_file import check_distinct, check_writable
+from studies.command_line.output_file import check_outputs
+from studies.command_line.write_output import write_output, write_text_output
 from studies.commands import options as opt
 from studies.commands.open_study import STORE, budgets_of_study, open_study
-
-if TYPE_CHECKING:
-    from studies.statistics.study_tables import StudyTable
 
 PARTS = ("gaps", "jct", "interference", "bounds", "targets")
 """What may be shown, as `--what` names it."""
@@ -65,7 +63,7 @@ def study_table(
             "--reductions-of", metavar="LABEL", help="Method whose percentage reductions against the others are shown."
         ),
     ] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Markdown to write.")] = None,
+    markdown: opt.MARKDOWN = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write.")] = None,
     latex: Annotated[Path | None, typer.Option("--latex", metavar="FILE", help="LaTeX (booktabs) to write.")] = None,
     frame_file: Annotated[
@@ -77,10 +75,7 @@ def study_table(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Tabulate a study: gaps, bounds, times to targets, tests."""
-    files = [markdown, csv, latex, frame_file, traces_file]
-    check_distinct([], files)
-    for path in files:
-        check_writable(path)
+    check_outputs([], [markdown, csv, latex, frame_file, traces_file])
     parts = ["gaps", "jct"] if what is None else [part.strip() for part in what.split(",")]
     for part in parts:
         if part not in PARTS:
@@ -99,10 +94,8 @@ def study_table(
         budgets = budgets_of_study(frame, budget, folder)
         points = traces(store) if "targets" in parts else None
         ratios = study_bound_ratios(store) if "bounds" in parts else None
-        for path, read in ((frame_file, to_frame), (traces_file, traces)):
-            if path is not None:
-                with writing(path):
-                    read(store, references=True).to_csv(path, index=False)
+        write_output(frame_file, lambda path: to_frame(store, references=True).to_csv(path, index=False))
+        write_output(traces_file, lambda path: traces(store, references=True).to_csv(path, index=False))
     places = {
         "baseline": "--baseline",
         "budget": "--budget",
@@ -123,7 +116,9 @@ def study_table(
             targets=gaps_wanted,
             ratios=ratios,
         )
-    _write(tables, markdown, csv, latex)
+    write_text_output(markdown, lambda: "\n".join(table.to_markdown() for table in tables))
+    write_text_output(csv, lambda: "\n".join(_under_one_heading([table.to_csv() for table in tables])))
+    write_text_output(latex, lambda: "\n".join(table.to_latex() for table in tables))
     failures = frame[frame["status"] == "failed"]
     if as_json:
         failed = failures[["instance", "label", "budget", "repetition", "error"]].to_dict("records")
@@ -132,18 +127,6 @@ def study_table(
     print_text("\n\n".join(table.to_text() for table in tables))
     for (label, error), group in failures.groupby(["label", "error"], sort=False):
         note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
-
-
-def _write(tables: "list[StudyTable]", markdown: Path | None, csv: Path | None, latex: Path | None) -> None:
-    """Write the tables to the files that were asked for."""
-    for path, texts in (
-        (markdown, [table.to_markdown() for table in tables] if markdown else []),
-        (csv, _under_one_heading([table.to_csv() for table in tables]) if csv else []),
-        (latex, [table.to_latex() for table in tables] if latex else []),
-    ):
-        if path is not None:
-            with writing(path):
-                path.write_text("\n".join(texts), encoding="utf-8")
 
 
 def _under_one_heading(tables: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from studies.command_line.aligned import aligned
 from studies.command_line.bad_input import BadInputError, options, reading, shortened, writing
 from studies.command_line.option_types import integer, number
 from studies.command_line.output import print_json, print_text
-from studies.command_line.output_file import check_distinct, check_suffix, check_writable
+from studies.command_line.output_file import check_outputs, check_suffix
 from studies.commands import options as opt
 
 LEARNERS = ("worl-rtgs", "marl", "marl-gossip")
@@ -88,9 +88,7 @@ def train(
         raise BadInputError(f"--spread: expected none without --fine-tune, got {spread:g}.")
     check_suffix(out, (".npz",))
     beside = out.with_suffix(".json")
-    check_distinct([fine_tune, weights], [out, beside])
-    check_writable(out)
-    check_writable(beside)
+    check_outputs([fine_tune, weights], [out, beside])
     if learner != "worl-rtgs":
         from studies.command_line.train_marl_command import train_marl_command
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from studies.marl_ablations.named import named
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -88,9 +90,4 @@ def ablations_named(text: str) -> tuple[Ablation, ...]:
     ValueError
         If there is none of that name.
     """
-    names = [part.strip() for part in text.split(";")]
-    known = [ablation.name for ablation in ABLATIONS]
-    for name in names:
-        if name not in known:
-            raise ValueError(f"only: expected some of {'; '.join(known)}, got {name!r}.")
-    return tuple(ablation for ablation in ABLATIONS if ablation.name in names)
+    return named(ABLATIONS, text, "only: expected some of")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heuristics.jobs.marl.training.training_instance import held_out_set
 from studies.marl_ablations.ablation import MORE_SERVERS
+from studies.marl_ablations.named import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,11 +57,4 @@ def topologies_named(text: str) -> tuple[Topology, ...]:
     ValueError
         If there is none of that name.
     """
-    names = [part.strip() for part in text.split(";")]
-    known = [topology.name for topology in TOPOLOGIES]
-    if names == ["all"]:
-        return TOPOLOGIES
-    for name in names:
-        if name not in known:
-            raise ValueError(f"topologies: expected all or some of {'; '.join(known)}, got {name!r}.")
-    return tuple(topology for topology in TOPOLOGIES if topology.name in names)
+    return TOPOLOGIES if text.strip() == "all" else named(TOPOLOGIES, text, "topologies: expected all or some of")

@@ -135,6 +135,10 @@ def test_methods_lists_both_problems(run: Run) -> None:
             ("solve", "w.json", "-m", "spjf", "--set", "predictor-parameters=mu"),
             "--set predictor_parameters: expected KEY",
         ),
+        (
+            ("solve", "w.json", "-m", "marl", "--set", "weights=nope.npz"),
+            "marl: expected a file that can be read, got 'nope.npz': no such file or directory.",
+        ),
         (("bound", "w.json", "--methods", "area"), "--methods: expected some of virtual-srpt, "),
         (("bound", "w.json", "--objective", "makespan"), "--objective: expected total_completion or "),
         (("solve", "e.json", "-m", "a-srpt"), "--method: expected one for DAGs of tasks (cp-sat, "),

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.jobs.hashed_arrays import arrays_sha256, load_arrays, save_arrays
+from heuristics.jobs.hashed_arrays import arrays_in, arrays_sha256, checked_arrays, save_arrays
 from heuristics.jobs.marl.trained_network import network_arrays, network_of_arrays
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -104,18 +105,18 @@ def load_agent_networks(path: str | PathLike[str]) -> AgentNetworks:
     OSError
         If it cannot be read.
     """
-    arrays = load_arrays(path, "networks of agents", FORMAT)
-    try:
-        agents = []
-        for number in range(int(arrays["num_agents"])):
-            prefix = f"agent {number} "
-            own = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-            agents.append(network_of_arrays(own))
-        return AgentNetworks(agents=tuple(agents))
-    except KeyError as error:
-        raise ValueError(f"{path}: expected an array {error}, got none.") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    with arrays_in(path, "networks of agents") as arrays:
+        return stored_agent_networks(arrays)
+
+
+def stored_agent_networks(arrays: Mapping[str, NDArray[np.generic]]) -> AgentNetworks:
+    """Return the networks of the arrays that `save_agent_networks` wrote; errors as in `stored_network`."""
+    checked, agents = checked_arrays(arrays, FORMAT), []
+    for number in range(int(checked["num_agents"])):
+        prefix = f"agent {number} "
+        own = {name.removeprefix(prefix): array for name, array in checked.items() if name.startswith(prefix)}
+        agents.append(network_of_arrays(own))
+    return AgentNetworks(agents=tuple(agents))
 
 
 def _arrays(networks: AgentNetworks) -> dict[str, NDArray[np.generic]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heuristics.array_file import read_arrays
-from heuristics.jobs.marl.agent_networks import FORMAT, load_agent_networks
-from heuristics.jobs.marl.trained_network import load_network
+from heuristics.jobs.hashed_arrays import arrays_in, format_of
+from heuristics.jobs.marl.agent_networks import FORMAT, stored_agent_networks
+from heuristics.jobs.marl.trained_network import stored_network
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,5 +25,5 @@ def load_any_network(path: str | PathLike[str]) -> TrainedNetwork | AgentNetwork
     OSError
         If it cannot be read.
     """
-    of_agents = str(read_arrays(path, "a network").get("format", "")) == FORMAT
-    return load_agent_networks(path) if of_agents else load_network(path)
+    with arrays_in(path, "network") as arrays:
+        return stored_agent_networks(arrays) if format_of(arrays) == FORMAT else stored_network(arrays)

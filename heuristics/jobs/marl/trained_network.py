@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.jobs.hashed_arrays import arrays_sha256, load_arrays, save_arrays
+from heuristics.jobs.hashed_arrays import arrays_in, arrays_sha256, checked_arrays, save_arrays
 from heuristics.jobs.marl.observation import ObservationSize
 from heuristics.jobs.marl.parameters import Variant, initial_parameters
 
@@ -97,13 +97,21 @@ def load_network(path: str | PathLike[str]) -> TrainedNetwork:
     OSError
         If it cannot be read.
     """
-    arrays = load_arrays(path, "network", FORMAT)
-    try:
-        return network_of_arrays(arrays)
-    except KeyError as error:
-        raise ValueError(f"{path}: expected an array {error}, got none.") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    with arrays_in(path, "network") as arrays:
+        return stored_network(arrays)
+
+
+def stored_network(arrays: Mapping[str, NDArray[np.generic]]) -> TrainedNetwork:
+    """Return the network of the arrays that `save_network` wrote.
+
+    Raises
+    ------
+    KeyError
+        If an array is missing.
+    ValueError
+        If format or hash is another, or they do not belong together.
+    """
+    return network_of_arrays(checked_arrays(arrays, FORMAT))
 
 
 def network_of_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> TrainedNetwork:

@@ -291,6 +291,11 @@ def test_misuse_is_told_in_one_line(run: Run, stored: Path) -> None:
         (["heft", "--out", "x", "--family", "nothing"], "--family: expected one of "),
         (["heft", "--verify", str(stored)], "--verify: expected neither METHOD nor --out beside it."),
         (["--verify", "nowhere"], "expected a file that can be read"),
+        (
+            ["worl-rtgs", "--out", "x", "--set", "weights=nope.npz"],
+            "worl-rtgs: expected a file that can be read, got 'nope.npz': no such file or directory.",
+        ),
+        (["heft", "--out", str(stored / "trace.csv" / "x")], "x: expected a file that can be written, got: not a dir"),
     ):
         ended = run("study", "adversary", *arguments)
         assert ended.status == 2, ended

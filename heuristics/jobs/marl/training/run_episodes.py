@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heuristics.jobs.marl.trained_network import TrainedNetwork
     from heuristics.jobs.marl.training.recorded_episode import RecordedEpisode
     from heuristics.jobs.marl.training.training_settings import TrainingSettings
+    from heuristics.jobs.running_jobs import RunningJobs
     from instances.jobs.jobs_instance import JobsInstance
 
 _DURATIONS = 1
@@ -67,15 +68,7 @@ def training_episode(
         decider = Teacher(recorder, kappa, size)
     else:
         decider = NetworkDecider(network.parameters, kappa, network.variant, size=size, rng=for_slots, watch=recorder)
-    run = simulate_agents(
-        instance,
-        decider,
-        predictor_named(settings.durations, instance, for_durations),
-        num_agents=settings.num_agents,
-        max_forwards=settings.max_forwards,
-        running=running,
-    )
-    assert run is not None  # nobody stops it
+    run = _simulated(settings, instance, decider, for_durations, running)
     episode = recorder.episode(run, kappa=kappa, gamma=settings.gamma, reward=settings.reward)
     if episode is not None and not settings.offers:
         episode.seen.offers[:] = 0
@@ -101,20 +94,26 @@ def mean_jcts(
         decider: Decider = Teacher()
         if network is not None:
             decider = NetworkDecider(network.parameters, network.kappa, network.variant, size=None)
-        run = _true_run(settings, instance, decider, number)
+        run = _simulated(settings, instance, decider, np.random.default_rng([_DURATIONS, number]))
         found.append(float((run.simulation.completion - instance.release).mean()))
     return np.array(found)
 
 
-def _true_run(settings: TrainingSettings, instance: JobsInstance, decider: Decider, number: int) -> AgentsRun:
-    """Simulate with the true model."""
-    rng = np.random.default_rng([_DURATIONS, number])
+def _simulated(
+    settings: TrainingSettings,
+    instance: JobsInstance,
+    decider: Decider,
+    for_durations: np.random.Generator,
+    running: RunningJobs | None = None,
+) -> AgentsRun:
+    """Simulate, with the true model where there is no `running`."""
     run = simulate_agents(
         instance,
         decider,
-        predictor_named(settings.durations, instance, rng),
+        predictor_named(settings.durations, instance, for_durations),
         num_agents=settings.num_agents,
         max_forwards=settings.max_forwards,
+        running=running,
     )
     assert run is not None  # nobody stops it
     return run

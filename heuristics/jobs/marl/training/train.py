@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from heuristics.jobs.marl.parameters import Variant
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.marl.time_scale import time_scale
 from heuristics.jobs.marl.trained_network import TrainedNetwork
+from heuristics.jobs.marl.training.advantages import Judged, judged_decisions
 from heuristics.jobs.marl.training.lambda_returns import decision_targets
 from heuristics.jobs.marl.training.learner import Batch, Descent, Learner, to_numpy
 from heuristics.jobs.marl.training.recorded_episode import joined
 from heuristics.jobs.marl.training.run_episodes import mean_jcts, training_episode
-from heuristics.jobs.marl.training.same_instance import mean_of_others
 from heuristics.jobs.marl.training.training_instance import training_instance
+from heuristics.jobs.marl.training.training_start import TrainingStart
+from heuristics.jobs.marl.training.value_scale import ValueScale
 from heuristics.jobs.marl.training.without_offers import without_offers
 from heuristics.jobs.marl.untrained_network import untrained_network
 from heuristics.stopwatch import Stopwatch
@@ -38,30 +40,6 @@ if TYPE_CHECKING:
 
 _SPACES = 20
 """Training instances that kappa, the features of interference and the scale of values are taken from, at least one."""
-
-_NO_DEVIATION = 1e-8
-"""Below it a deviation is rounding."""
-
-
-class CurvePoint(NamedTuple):
-    """A measurement during training; means since the point before are None before the first update."""
-
-    updates: int
-    validation: float  # mean over the validation instances of mean JCT / the teacher's
-    train_jct: float | None  # mean JCT / kappa of the training episodes, at the speeds of training
-    value_error: float | None  # mean squared, in units of the scale
-    entropy: float | None  # mean over decisions
-
-
-class _Start(NamedTuple):
-    """What a start has found."""
-
-    best: float
-    network: TrainedNetwork
-    imitated: TrainedNetwork | None
-    value_mean: float
-    value_deviation: float
-    curve: list[CurvePoint]
 
 
 class MarlTrainer:
@@ -150,14 +128,10 @@ class MarlTrainer:
         self._size = ObservationSize.of(Partitions(self._first[0], settings.num_agents))
         self._kappa, self._variant = time_scale(self._first), Variant(settings.variant)
         parameters = self._first_parameters(0)
-        self.network_ = self.start_network_ = self._network(parameters)
-        self.imitated_network_: TrainedNetwork | None = None
-        self.best_, self.is_interrupted_ = np.inf, False
-        self.curve_: list[CurvePoint] = []
-        self._given_up: list[_Start] = []
+        self.start_network_ = self._network(parameters)
+        starts = [TrainingStart(self.start_network_)]
+        self.is_interrupted_ = False
         self.predictor_, self.fitted_ = predictor, None
-        self.value_mean_, self.value_deviation_, self._has_scale = 0.0, 1.0, False
-        self._measured: list[tuple[float, float, float]] = []
         self._imitator = Learner(self._variant, value_weight=settings.value_weight, chunk=settings.chunk)
         self._learner = Learner(
             self._variant, value_weight=settings.value_weight, chunk=settings.chunk, clip=settings.clip
@@ -165,20 +139,22 @@ class MarlTrainer:
         on_progress("validation of the teacher", 0, settings.updates)
         self.teacher_ = mean_jcts(settings, validation, None)
         try:
-            self._validate(validation, parameters, 0)
+            self._validate(starts[0], validation, parameters, 0)
             if settings.speeds == "predicted" and predictor is None:
                 on_progress("interference predictor", 0, settings.updates)
                 self.fitted_ = self._fit_predictor(predictor_rng)
                 self.predictor_ = self.fitted_.predictor
-            for start in range(settings.starts):
-                if start:
-                    parameters = self._begin_again(start)
-                    self._validate(validation, parameters, 0)
-                if self._train(parameters, validation, on_progress, may_give_up=start + 1 < settings.starts):
+            for number in range(settings.starts):
+                if number:  # the weights are others; everything else random goes on
+                    parameters = self._first_parameters(number)
+                    starts.append(TrainingStart(self._network(parameters)))
+                    self._validate(starts[-1], validation, parameters, 0)
+                may_give_up = number + 1 < settings.starts
+                if self._train(starts[-1], parameters, validation, on_progress, may_give_up=may_give_up):
                     break
         except KeyboardInterrupt:
             self.is_interrupted_ = True
-        self._keep_the_best_start()
+        self._keep_the_best(starts)
         self.seconds_ = watch.seconds
         return self
 
@@ -194,30 +170,17 @@ class MarlTrainer:
         )
         return network.parameters if self.settings.offers else without_offers(network.parameters)
 
-    def _begin_again(self, start: int) -> Parameters:
-        """Forget the start before and return the weights of the next one; everything else random goes on."""
-        self._given_up.append(self._found())
-        self.curve_, self.best_, self._measured, self._has_scale = [], np.inf, [], False
-        self.imitated_network_ = None
-        return self._first_parameters(start)
-
-    def _found(self) -> _Start:
-        """Return what this start has found."""
-        return _Start(
-            self.best_, self.network_, self.imitated_network_, self.value_mean_, self.value_deviation_, self.curve_
-        )
-
-    def _keep_the_best_start(self) -> None:
-        """Go back to a start that was given up, if the last one, perhaps interrupted, is not better."""
-        starts = [*self._given_up, self._found()]
-        best = min(range(len(starts)), key=lambda start: starts[start].best)
-        (
-            self.best_, self.network_, self.imitated_network_, self.value_mean_, self.value_deviation_, self.curve_
-        ) = starts.pop(best)  # fmt: skip
-        self.abandoned_curves_ = [start.curve for start in starts if start.curve]
+    def _keep_the_best(self, starts: Sequence[TrainingStart]) -> None:
+        """Take what the best start has found, the first one on a tie; the last one may have been interrupted."""
+        best = min(starts, key=lambda start: start.best)
+        self.best_, self.network_, self.imitated_network_ = best.best, best.network, best.imitated
+        self.value_mean_, self.value_deviation_ = best.scale or ValueScale()
+        self.curve_ = best.curve
+        self.abandoned_curves_ = [start.curve for start in starts if start is not best and start.curve]
 
     def _train(
         self,
+        start: TrainingStart,
         parameters: Parameters,
         validation: Sequence[JobsInstance],
         on_progress: Callable[[str, int, int], None],
@@ -227,17 +190,17 @@ class MarlTrainer:
         """Imitate and make the updates; return False where that is given up."""
         settings = self.settings
         if settings.imitation_episodes:
-            parameters = self._imitate(parameters, on_progress)
-            self.imitated_network_ = self._network(parameters)
-            self._validate(validation, parameters, 0)
+            parameters = self._imitate(start, parameters, on_progress)
+            start.imitated = self._network(parameters)
+            self._validate(start, validation, parameters, 0)
         descent = Descent(parameters, learning_rate=settings.learning_rate, max_norm=settings.max_norm)
         for update in range(settings.updates):
-            on_progress(f"{self.curve_[-1].validation:.3f} of the teacher's JCT", update, settings.updates)
-            self._update(descent, update)
+            on_progress(f"{start.curve[-1].validation:.3f} of the teacher's JCT", update, settings.updates)
+            self._update(start, descent, update)
             if (update + 1) % settings.validate_every == 0 or update + 1 == settings.updates:
-                self._validate(validation, to_numpy(descent.parameters), update + 1)
+                self._validate(start, validation, to_numpy(descent.parameters), update + 1)
             is_early = update + 1 == settings.give_up_after < settings.updates
-            if may_give_up and is_early and self.best_ > settings.give_up_above:
+            if may_give_up and is_early and start.best > settings.give_up_above:
                 return False
         return True
 
@@ -275,7 +238,9 @@ class MarlTrainer:
         ]
         return [episode for episode in played if episode is not None]
 
-    def _imitate(self, parameters: Parameters, on_progress: Callable[[str, int, int], None]) -> Parameters:
+    def _imitate(
+        self, start: TrainingStart, parameters: Parameters, on_progress: Callable[[str, int, int], None]
+    ) -> Parameters:
         """Learn the teacher's slots by heart, and the values of its states."""
         settings = self.settings
         episodes: list[RecordedEpisode] = []
@@ -284,8 +249,9 @@ class MarlTrainer:
             episodes += self._episodes(1, None)
         if not episodes:
             return parameters
-        returns = self._set_scale(episodes)
-        batch = self._batch(episodes, np.ones(len(returns)), returns, np.zeros(len(returns)))
+        returns = _returns(episodes)
+        start.scale = ValueScale.of(returns)
+        batch = _batch(episodes, Judged(returns, np.ones(len(returns)), np.zeros(len(returns))), start.scale)
         descent = Descent(parameters, learning_rate=settings.imitation_learning_rate)
         for epoch in range(settings.imitation_epochs):
             on_progress("imitation", epoch, settings.imitation_epochs)
@@ -296,14 +262,7 @@ class MarlTrainer:
                 descent.step(gradient)
         return to_numpy(descent.parameters)
 
-    def _set_scale(self, episodes: Sequence[RecordedEpisode]) -> NDArray[np.float64]:
-        """Take the scale of values from episodes and return their returns, one per decision."""
-        returns = np.concatenate([decision_targets(one, np.zeros(one.num_decisions), 1.0) for one in episodes])
-        self.value_mean_, self.value_deviation_ = float(returns.mean()), max(float(returns.std()), 1e-6)
-        self._has_scale = True
-        return returns
-
-    def _update(self, descent: Descent, update: int) -> None:
+    def _update(self, start: TrainingStart, descent: Descent, update: int) -> None:
         """Play some episodes and learn from them."""
         settings = self.settings
         descent.learning_rate = settings.rate(update)
@@ -314,17 +273,13 @@ class MarlTrainer:
         episodes = [episode for group in groups for episode in group]
         if not episodes:
             return
-        if not self._has_scale:  # nobody was imitated
-            self._set_scale(episodes)
-        targets, advantages, logarithms = (
-            np.concatenate(parts)
-            for parts in zip(*(self._judged(descent, group) for group in groups if group), strict=True)
-        )
-        advantages = (advantages - advantages.mean()) / max(float(advantages.std()), 1e-8)
-        batch = self._batch(episodes, advantages, targets, logarithms)
+        if start.scale is None:  # nobody was imitated
+            start.scale = ValueScale.of(_returns(episodes))
+        judged = judged_decisions(groups, self._learner, descent.parameters, start.scale, settings.trace_decay)
+        batch = _batch(episodes, judged, start.scale)
         losses = []
         for _ in range(settings.passes):
-            order = np.arange(len(targets)) if settings.passes == 1 else self._order_rng.permutation(len(targets))
+            order = np.arange(len(batch.slot)) if settings.passes == 1 else self._order_rng.permutation(len(batch.slot))
             size = len(order) if settings.passes == 1 else settings.chunk
             for begin in range(0, len(order), size):
                 rows = order[begin : begin + size]
@@ -334,62 +289,29 @@ class MarlTrainer:
                 descent.step(gradient)
                 losses.append(parts)
         mean_jct = float(np.mean([episode.mean_jct for episode in episodes]))
-        self._measured.append((mean_jct / self._kappa, losses[0].value, losses[0].entropy))
+        start.add_update(mean_jct / self._kappa, losses[0].value, losses[0].entropy)
 
-    def _judged(
-        self, descent: Descent, group: Sequence[RecordedEpisode]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float32]]:
-        """Return target, advantage and ln pi of every decision of episodes of one instance."""
-        judged = [self._learner.judged(descent.parameters, episode.seen, episode.slot) for episode in group]
-        values = [self.value_mean_ + self.value_deviation_ * value for value, _ in judged]
-        targets = [
-            decision_targets(one, value, self.settings.trace_decay) for one, value in zip(group, values, strict=True)
-        ]
-        gains = [
-            np.bincount(one.step, weights=target - value) / np.bincount(one.step)
-            for one, target, value in zip(group, targets, values, strict=True)
-        ]
-        baselines = mean_of_others([one.time for one in group], gains)
-        advantages = [
-            target - value - baseline[one.step]
-            for one, target, value, baseline in zip(group, targets, values, baselines, strict=True)
-        ]
-        gained = np.concatenate(advantages)
-        gained /= _scale_of(gained)  # or the instances with long jobs would be all that counts
-        return np.concatenate(targets), gained, np.concatenate([found for _, found in judged])
-
-    def _batch(
-        self,
-        episodes: Sequence[RecordedEpisode],
-        advantages: NDArray[np.float64],
-        targets: NDArray[np.float64],
-        logarithms: NDArray[np.floating],
-    ) -> Batch:
-        """Return the decisions of episodes with what is learned from them; `targets` in units of kappa."""
-        return Batch(
-            seen=joined([episode.seen for episode in episodes]),
-            slot=np.concatenate([episode.slot for episode in episodes]),
-            advantage=advantages.astype(np.float32),
-            target=((targets - self.value_mean_) / self.value_deviation_).astype(np.float32),
-            weight=np.zeros(len(targets), dtype=np.float32),
-            logarithm=logarithms.astype(np.float32),
-        )
-
-    def _validate(self, validation: Sequence[JobsInstance], parameters: Parameters, updates: int) -> None:
+    def _validate(
+        self, start: TrainingStart, validation: Sequence[JobsInstance], parameters: Parameters, updates: int
+    ) -> None:
         """Measure a network; keep it where it is the best."""
         network = self._network(parameters)
         ratio = float((mean_jcts(self.settings, validation, network) / self.teacher_).mean())
-        means = np.mean(self._measured, axis=0).tolist() if self._measured else [None, None, None]
-        self.curve_.append(CurvePoint(updates, ratio, *means))
-        self._measured = []
-        if ratio < self.best_:
-            self.best_, self.network_ = ratio, network
+        start.add_validation(updates, ratio, network)
 
 
-def _scale_of(advantages: NDArray[np.float64]) -> float:
-    """Return the deviation; where there is none, as of a single decision, the amount, or 1 if that is none either."""
-    deviation = float(advantages.std())
-    if deviation >= _NO_DEVIATION:
-        return deviation
-    amount = float(np.abs(advantages).max())
-    return amount if amount >= _NO_DEVIATION else 1.0
+def _returns(episodes: Sequence[RecordedEpisode]) -> NDArray[np.float64]:
+    """Return the return of every decision, in units of kappa: targets with lambda 1, which no value enters."""
+    return np.concatenate([decision_targets(one, np.zeros(one.num_decisions), 1.0) for one in episodes])
+
+
+def _batch(episodes: Sequence[RecordedEpisode], judged: Judged, scale: ValueScale) -> Batch:
+    """Return the decisions of episodes with what is learned from them."""
+    return Batch(
+        seen=joined([episode.seen for episode in episodes]),
+        slot=np.concatenate([episode.slot for episode in episodes]),
+        advantage=judged.advantage.astype(np.float32),
+        target=scale.values(judged.target).astype(np.float32),
+        weight=np.zeros(len(judged.target), dtype=np.float32),
+        logarithm=judged.logarithm.astype(np.float32),
+    )
