@@ -14,6 +14,7 @@ from formulations.dag.windows import Windows, windows
 from instances.contention import Contention
 from instances.objective import Objective, objective_value
 from solvers.contradiction import raise_contradiction
+from solvers.down_set_phase import searched_down_sets
 from solvers.outcome import Outcome
 from solvers.reinsertion_phase import improved_by_reinsertion
 from solvers.status import Termination
@@ -30,7 +31,7 @@ MANY_THREADS = 8
 """From here on CP-SAT's own portfolio searches and proves at the same time, and one phase is enough."""
 
 MAX_PAIRS_FOR_PROBING = 1_000
-"""Pairs of tasks and GPUs up to which probing takes about a second."""
+"""Pairs of tasks and GPUs up to which probing takes about a second, and labels of down-sets are small."""
 
 LARGE_MODEL = 5_000
 """From this many literals on nothing is probed: probing takes many times what the time limit leaves, heedless of it."""
@@ -71,7 +72,8 @@ def cp_sat(
 ) -> Outcome:
     """Solve an instance with CP-SAT.
 
-    With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, its objective narrows
+    With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
+    search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
     all windows, a second phase proves; then both once more. With 8 threads or more one phase does everything.
 
     Parameters
@@ -141,6 +143,11 @@ def cp_sat(
         if phase.reinsertion and schedule is not None and contention is Contention.NONE:
             better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
             schedule = _better(instance, objective, schedule, better)
+        if phase.down_sets and is_small and contention is Contention.NONE:
+            rounds = searched_down_sets(instance, objective, schedule, bound, run)
+            schedule = rounds.schedule
+            if rounds.is_settled:  # no word of CP-SAT: it can be asked to confirm
+                return rounds.outcome(backend_seconds=seconds)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
@@ -151,7 +158,8 @@ class _Phase:
 
     `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
     a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
-    `reinsertion` is the share of the time that is then left for making the schedule better by reinsertion.
+    `reinsertion` is the share of the time that is then left for making the schedule better by reinsertion, and
+    `down_sets` says whether the search over down-sets follows.
     """
 
     subsolvers: tuple[str, ...] = ()
@@ -159,6 +167,7 @@ class _Phase:
     share: float = 1.0
     effort: float | None = None
     reinsertion: float = 0.0
+    down_sets: bool = False
 
 
 def _phases(threads: int) -> list[_Phase]:
@@ -168,13 +177,13 @@ def _phases(threads: int) -> list[_Phase]:
     if threads == 1:
         loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
         return [
-            _Phase(share=0.2, effort=1.0, reinsertion=0.1),
+            _Phase(share=0.2, effort=1.0, reinsertion=0.1, down_sets=True),
             _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0),
             _Phase(subsolvers=loads, neighbourhoods=False),
         ]
     improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
     return [
-        _Phase(subsolvers=improving, share=0.1, effort=0.5, reinsertion=0.1),
+        _Phase(subsolvers=improving, share=0.1, effort=0.5, reinsertion=0.1, down_sets=True),
         _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0),
         _Phase(subsolvers=improving, share=0.4, effort=5.0),
         _Phase(subsolvers=proving, neighbourhoods=False),

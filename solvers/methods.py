@@ -58,6 +58,12 @@ METHODS = {
         summary="CP-SAT model with windows from heads and tails, warm-started, two phases",
         source="ours, on OR-Tools",
     ),
+    "down-sets": Method(
+        path="solvers.down_sets:down_sets",
+        kind="exact",
+        summary="dynamic programming over down-sets with dominance and loads, as a beam search of growing width",
+        source="ours, after Held, Karp 1962 and Zhang 1998",
+    ),
     "milp-disjunctive": Method(
         path="solvers.milp:milp_disjunctive",
         kind="exact",

@@ -29,6 +29,8 @@ class Outcome(Generic[ScheduleT]):
         Time spent inside the solver itself.
     solver
         Solver and version behind the bound, None where no solver was asked.
+    proof
+        What proves the bound, in words, where that is not the method's own search.
     confirmed_by
         The second model that confirms the bound, None where none was asked or could.
     """
@@ -39,4 +41,5 @@ class Outcome(Generic[ScheduleT]):
     termination: Termination = Termination.FINISHED
     backend_seconds: float = 0.0
     solver: str | None = None
+    proof: str | None = None
     confirmed_by: str | None = None

@@ -40,7 +40,7 @@ def with_proof(
         best = Bound(
             value=outcome.lower_bound,
             method=name,
-            proof="search to the end" if value == outcome.lower_bound else "search, not finished",
+            proof=outcome.proof or ("search to the end" if value == outcome.lower_bound else "search, not finished"),
             seconds=runtime_seconds,
             solver=outcome.solver,
             confirmed_by=outcome.confirmed_by,

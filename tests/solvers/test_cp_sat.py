@@ -16,6 +16,7 @@ from solvers import cp_sat as module
 from solvers import solve
 from solvers.contradiction import ContradictionError
 from solvers.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
+from solvers.down_set_rounds import DownSetRounds
 from solvers.exact_run import ExactRun
 from solvers.status import Termination
 
@@ -73,6 +74,11 @@ def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention: 0)
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(
+        module,
+        "searched_down_sets",
+        lambda instance, objective, schedule, bound, run: DownSetRounds(instance, objective, run, schedule, bound),
+    )
 
 
 def answer(schedule: DagSchedule | None, bound: int | None, *, is_finished: bool = False) -> _Answer:

@@ -252,7 +252,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("solve", "missing.json"), "missing.json: expected a file that can be read, got: no such file or directory."),
     (("solve", "."), ".: expected a file that can be read, got: is a directory."),
     (("solve", "e.json/x"), "e.json/x: expected a file that can be read, got: not a directory."),
-    (("solve", "e.json", "--method", "hef"), "--method: expected one of cp-sat, milp-disjunctive, milp-"),
+    (("solve", "e.json", "--method", "hef"), "--method: expected one of cp-sat, down-sets, milp-"),
     (
         (*HEFT, "--objective", "cost"),
         "--objective: expected makespan or weighted_completion, for jobs total_completion or ",
@@ -280,7 +280,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*HEFT, "--gantt", "nowhere/g.svg"), "nowhere/g.svg: expected a file that can be written"),
     ((*HEFT, "--schedule-out", "."), ".: expected a file that can be written, got: is a directory."),
     ((*HEFT, "--threads", "2000"), "--threads: expected an integer of at most 1024, got 2000."),
-    ((*HEFT, "--against", "woa"), "--against: expected cp-sat or milp-disjunctive or milp-"),
+    ((*HEFT, "--against", "woa"), "--against: expected cp-sat or down-sets or milp-"),
     ((*HEFT, "--schedule-out", "e.json"), "e.json: expected another file to write than the one that is read."),
     ((*HEFT, "--schedule-out", "s.svg", "--gantt", "./s.svg"), "s.svg: expected a file of its own for each output"),
     (("convert", "e.json", "--from", "stg", "-o", "e.json"), "e.json: expected another file to write"),

@@ -1,0 +1,1 @@
+"""Dynamic programming over down-sets: which tasks have started, where, and no label that another one dominates."""

@@ -1,0 +1,177 @@
+"""The layers of one search, each in as many parts as there are threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.down_sets.expand import expand
+from formulations.dag.down_sets.labels import DROPPED, begin, bytes_per_label, clear, new_labels
+from formulations.dag.down_sets.load_filter import filter_by_loads, first_loads
+from formulations.dag.down_sets.search_space import NOWHERE
+from formulations.dag.probing.load_rows import new_loads
+from formulations.dag.probing.load_test import Effort
+from formulations.dag.probing.probe import THOROUGH
+from formulations.dag.probing.tighten import new_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.down_sets.search_space import SearchSpace
+    from formulations.dag.probing.load_rows import Loads
+    from formulations.dag.probing.network import Network
+
+SPREAD = 4
+"""Places for the children of a layer, as a multiple of the width: loads refute most of them."""
+
+MOST_BYTES = 800_000_000
+"""Memory of the labels of two layers at most."""
+
+BRIEF = Effort(rounds=3, is_thorough=False)
+"""Of the test of every label. More rounds refute hardly any more, and take longer."""
+
+LOOK = 0.05
+"""Seconds between two looks at whether to stop."""
+
+
+class Layers:
+    """Labels layer by layer; the one that is expanded and the next have room at a time.
+
+    Parameters
+    ----------
+    space, net
+        The instance, within windows that are not empty.
+    width
+        Labels per layer at most; fewer where memory does not allow so many.
+    threads
+        Parts of a layer, by the hash of the down-set, so that each is filled by a thread of its own.
+
+    Attributes
+    ----------
+    width
+        Labels per layer at most, after memory.
+    depth
+        Layers that are done: tasks that have started.
+    exact_depth
+        Layers until the first label had to go that was neither dominated nor refuted.
+    num_labels
+        Labels of all layers.
+    """
+
+    def __init__(self, space: SearchSpace, net: Network, width: int, threads: int) -> None:
+        self.depth, self.exact_depth, self.num_labels = 0, 0, 0
+        # A copy for every thread: counts of references to shared arrays would be contended for.
+        self._spaces = [
+            space._replace(**{name: array.copy() for name, array in space._asdict().items() if hasattr(array, "copy")})
+            for _ in range(threads)
+        ]
+        self._space, self._network = space, net
+        places = max(min(SPREAD * width, MOST_BYTES // 2 // bytes_per_label(space)), 2 * threads)
+        self.width = min(width, places // 2)
+        self._now, self._next = ([new_labels(space, places // threads) for _ in range(threads)] for _ in range(2))
+        self._sequence = [np.zeros(0, dtype=np.int64) for _ in range(threads)]
+        self._halt = np.zeros(1, dtype=np.bool_)
+        self._work = [np.zeros(1, dtype=np.int64) for _ in range(threads)]
+        self._survivors = [np.empty(places // threads, dtype=np.int64) for _ in range(threads)]
+        self._kept = [0 for _ in range(threads)]
+        self._states = [
+            new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE) for _ in range(threads)
+        ]
+        self._loads = [new_loads(net) for _ in range(threads)]
+        self._own = [new_loads(net) for _ in range(threads)]
+
+    def run(self, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> bool:
+        """Go through all layers, or to the first that has no label or has dropped one; False if stopped before."""
+        begin(self._now[0], self._space)
+        self._sequence[0] = np.zeros(1, dtype=np.int64)
+        refuted = [
+            first_loads(self._network, state, self._space.deadline, loads, THOROUGH, work)
+            for state, loads, work in zip(self._states, self._loads, self._work, strict=True)
+        ]
+        if any(refuted):
+            self._sequence[0] = np.zeros(0, dtype=np.int64)
+            return True
+        price = price_of_time(self._loads[0])
+        threads = len(self._now)
+        with ThreadPoolExecutor(threads, thread_name_prefix="down-sets") as pool:
+            while self.depth < len(self._space.order) and any(len(sequence) for sequence in self._sequence):
+                jobs = [pool.submit(self._fill, part, price) for part in range(threads)]
+                try:
+                    while wait(jobs, timeout=LOOK).not_done:
+                        self._halt[0] = self._halt[0] or should_stop()
+                except BaseException:  # a second Ctrl-C, say: the threads must not go on to the end of the layer
+                    self._halt[0] = True
+                    raise
+                for job in jobs:
+                    job.result()
+                if self._halt[0]:
+                    return False
+                self._advance()
+                if until_dropped and self.has_dropped:
+                    return False
+        return True
+
+    @property
+    def has_dropped(self) -> bool:
+        """Whether a label had to go that was neither dominated nor refuted."""
+        return self.exact_depth < self.depth
+
+    def complete(self) -> Iterator[NDArray[np.int32]]:
+        """Yield the starts of every label that has started all tasks, shape (n, m); `NOWHERE` on all other GPUs."""
+        if self.depth == len(self._space.order):
+            for labels, sequence in zip(self._now, self._sequence, strict=True):
+                for place in sequence:
+                    yield labels.heads[place]
+
+    def _fill(self, part: int, price: NDArray[np.float64]) -> None:
+        """Fill one part of the next layer."""
+        children = self._next[part]
+        clear(children)
+        for labels, sequence in zip(self._now, self._sequence, strict=True):
+            expand(self._spaces[part], labels, sequence, children, part, len(self._now), self._halt)
+        self._kept[part] = filter_by_loads(
+            self._spaces[part],
+            self._network,
+            children,
+            self._states[part],
+            self._loads[part],
+            self._own[part],
+            BRIEF,
+            price,
+            self._survivors[part],
+            self._halt,
+            self._work[part],
+        )
+
+    def _advance(self) -> None:
+        """Go on to the next layer, with no more labels than its width."""
+        self._now, self._next = self._next, self._now
+        self.depth += 1
+        has_dropped = any(labels.counts[DROPPED] for labels in self._now)
+        survivors = [places[:kept] for places, kept in zip(self._survivors, self._kept, strict=True)]
+        part = np.repeat(np.arange(len(survivors)), self._kept)
+        places = np.concatenate(survivors)
+        estimates = [labels.estimate[places] for labels, places in zip(self._now, survivors, strict=True)]
+        best = np.argsort(np.concatenate(estimates), kind="stable")
+        if len(best) > self.width:
+            has_dropped = True
+            best = best[: self.width]
+        if self.exact_depth == self.depth - 1 and not has_dropped:
+            self.exact_depth = self.depth
+        self.num_labels += len(best)
+        self._sequence = [places[best[part[best] == number]] for number in range(len(survivors))]
+
+
+def price_of_time(loads: Loads) -> NDArray[np.float64]:
+    """Return the price of a tick on every GPU, shape (m,); they sum to 1."""
+    price = np.zeros(len(loads.num_rows))
+    for k, rows in enumerate(loads.num_rows):
+        is_time = (loads.opens[k, :rows] >= 0) & (loads.room[k, :rows] > 0)
+        price[k] = (loads.price[k, :rows] / np.maximum(loads.room[k, :rows], 1))[is_time].sum()
+    if not 0.0 < price.sum() < np.inf:
+        price[:] = 1.0
+    return price / price.sum()

@@ -1,0 +1,170 @@
+"""Labels that loads refute, and estimates for the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from formulations.dag.down_sets.extend import weighted_completion
+from formulations.dag.down_sets.labels import GROUPS, has_bit
+from formulations.dag.down_sets.search_space import NONE, NOWHERE
+from formulations.dag.join import INFINITE
+from formulations.dag.probing.kernel import inner
+from formulations.dag.probing.load_rows import copy_rows, drop_idle_rows, fill_row
+from formulations.dag.probing.load_test import REFUTED, loads_refute
+from formulations.dag.probing.price_proof import spare_room
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from formulations.dag.down_sets.labels import Labels
+    from formulations.dag.down_sets.search_space import SearchSpace
+    from formulations.dag.probing.load_rows import Loads
+    from formulations.dag.probing.load_test import Effort
+    from formulations.dag.probing.network import Network
+    from formulations.dag.probing.tighten import State
+
+FINE = 1_000
+"""Estimates are in so many parts of the objective's unit, lest they tie."""
+
+
+@njit(cache=True)
+def first_loads(
+    net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]
+) -> bool:
+    """Find rows and prices to begin with, and say whether they refute a state already."""
+    is_refuted = loads_refute(net, state, deadline, loads, effort, work) == REFUTED
+    drop_idle_rows(loads)
+    return is_refuted
+
+
+@njit(cache=True, nogil=True)
+def filter_by_loads(
+    space: SearchSpace,
+    net: Network,
+    labels: Labels,
+    state: State,
+    loads: Loads,
+    own: Loads,
+    effort: Effort,
+    price: NDArray[np.float64],
+    survivors: NDArray[np.int64],
+    halt: NDArray[np.bool_],
+    work: NDArray[np.int64],
+) -> int:
+    """Find the labels whose waiting tasks do not fit on the GPUs within their windows; estimate those that are left.
+
+    Parameters
+    ----------
+    space, net
+        The instance; loads are the same in both directions of time.
+    labels
+        One part of a layer; closed up.
+    state
+        Room for heads, tails and pairs.
+    loads
+        Rows to begin with. Those of one label, with their prices, often refute the next.
+    effort
+        Of every test.
+    price
+        Of a tick on every GPU, for the estimates, shape (m,), which sum to 1.
+    halt
+        Shape (1,); true ends it early, and leaves labels that may be refuted.
+    work
+        Shape (1,), counts elementary steps.
+    """
+    n = len(space.order)
+    waiting, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)
+    kept, has_prices = 0, False
+    for group in range(labels.counts[GROUPS]):
+        first = labels.group[group, 0]
+        for entry in range(first, first + labels.group[group, 1]):
+            if halt[0]:
+                return 0
+            place = labels.entry[entry]
+            count = _load_state(space, labels, place, state, waiting)
+            if count > 0:
+                if has_prices and _known_prices_refute(net, state, space.deadline, own, work):
+                    continue
+                copy_rows(own, loads)
+                has_prices = loads_refute(net, state, space.deadline, own, effort, work) == REFUTED
+                if has_prices:
+                    continue
+            if len(least):
+                completion, heads = labels.completion[place], labels.heads[place]
+                bound = weighted_completion(space, completion, heads, waiting, count, NONE, least)
+                labels.estimate[place] = FINE * bound
+            else:
+                labels.estimate[place] = _makespan_estimate(space, labels.heads[place], waiting, count, price)
+            survivors[kept] = place
+            kept += 1
+    return kept
+
+
+@inner
+def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, waiting: NDArray[np.int64]) -> int:
+    """Write a label as heads, tails and pairs, and say which and how many tasks wait."""
+    n, m = space.durations.shape
+    heads = labels.heads[place]
+    count = 0
+    for position in range(n):
+        task = space.order[position]
+        has_started = has_bit(labels.started[place], task)
+        if not has_started:
+            waiting[count] = task
+            count += 1
+        for k in range(m):
+            state.allowed[task, k] = heads[task, k] < NOWHERE
+            state.heads[task, k] = state.tails[task, k] = INFINITE
+            if state.allowed[task, k]:
+                state.heads[task, k] = heads[task, k]
+                state.tails[task, k] = space.tails[task, k]
+                if has_started:
+                    state.tails[task, k] = space.deadline - heads[task, k] - space.durations[task, k]
+    return count
+
+
+@inner
+def _known_prices_refute(net: Network, state: State, deadline: int, loads: Loads, work: NDArray[np.int64]) -> bool:
+    """Say whether the prices that are there already refute a state."""
+    for k in range(len(loads.num_rows)):
+        for r in range(loads.num_rows[k]):
+            loads.is_stale[k, r] = True
+            if loads.price[k, r] > 0.0:
+                fill_row(net, state, deadline, loads, k, r)
+                work[0] += 4 * len(net.memory)
+    return spare_room(net, state, loads)[0] < 0
+
+
+@inner
+def _makespan_estimate(
+    space: SearchSpace, heads: NDArray[np.int32], waiting: NDArray[np.int64], count: int, price: NDArray[np.float64]
+) -> int:
+    """Estimate the makespan: the longest way through a waiting task, and the priced load of all tasks."""
+    n, m = heads.shape
+    longest, total = 0, 0.0
+    for position in range(count):
+        task = waiting[position]
+        way, cheapest = NOWHERE, np.inf
+        for k in range(m):
+            if heads[task, k] < NOWHERE:
+                way = min(way, heads[task, k] + space.durations[task, k] + space.tails[task, k])
+                cheapest = min(cheapest, price[k] * space.durations[task, k])
+        longest, total = max(longest, way), total + cheapest
+    is_waiting = np.zeros(n, dtype=np.bool_)
+    is_waiting[waiting[:count]] = True
+    last = 0
+    finish = np.zeros(m, dtype=np.int64)
+    for task in range(n):
+        if is_waiting[task]:
+            continue
+        for k in range(m):
+            if heads[task, k] < NOWHERE:
+                last = max(last, heads[task, k])
+                finish[k] = max(finish[k], heads[task, k] + space.durations[task, k])
+                longest = max(longest, finish[k])
+    for k in range(m):
+        total += price[k] * max(finish[k], last)
+    return max(FINE * longest, int(FINE * total))

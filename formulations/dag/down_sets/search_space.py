@@ -1,0 +1,109 @@
+"""An instance as arrays for the search over down-sets, forwards or backwards in time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from formulations.dag.interchangeable import interchangeable
+from instances.objective import Objective
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from formulations.dag.probing.network import Network
+    from formulations.dag.windows import Windows
+    from instances.dag_instance import DagInstance
+
+NOWHERE = 2**29
+"""Earliest start where a task cannot sit on a GPU, ticks; all others are below, so that sums stay within 32 bits."""
+
+NONE = -1
+"""In place of a task or a GPU."""
+
+
+class SearchSpace(NamedTuple):
+    """What the kernels know. Backwards, time runs from the end: successors come first, and tails are heads."""
+
+    order: NDArray[np.int64]  # (n,), every task after its predecessors
+    offsets: NDArray[np.int64]  # (n + 1,)
+    predecessors: NDArray[np.int64]  # (edges,)
+    successor_offsets: NDArray[np.int64]  # (n + 1,)
+    successors: NDArray[np.int64]  # (edges,)
+    delay: NDArray[np.int32]  # (edges, m, m), by own GPU, then the predecessor's; 0 on the diagonal
+    durations: NDArray[np.int32]  # (n, m)
+    heads: NDArray[np.int32]  # (n, m), NOWHERE where not allowed
+    latest_start: NDArray[np.int32]  # (n, m)
+    tails: NDArray[np.int64]  # (n, m), from a finish to the deadline
+    deadline: int
+    like_task: NDArray[np.int64]  # (n,), the task that starts before it without loss, NONE without one
+    like_gpu: NDArray[np.int64]  # (m,), the GPU that is used before it without loss, NONE without one
+    memory: NDArray[np.int64]  # (n,), bytes
+    limited: NDArray[np.int64]  # (limited,), GPUs whose memory may not hold all tasks
+    capacity: NDArray[np.int64]  # (limited,), bytes
+    job_of_task: NDArray[np.int64]  # (n,)
+    job_tail: NDArray[np.int32]  # (n, m), from a finish to the completion time of the task's job
+    completion: NDArray[np.int32]  # (jobs,), lower bounds; no jobs for the makespan
+    weight: NDArray[np.int64]  # (jobs,)
+    most: int  # largest objective of interest
+
+
+def search_space(
+    instance: DagInstance, objective: Objective, within: Windows, net: Network, *, backwards: bool = False
+) -> SearchSpace:
+    """Lay out an instance within windows.
+
+    Parameters
+    ----------
+    instance, objective
+        What is scheduled and minimised.
+    within
+        Windows that are not empty, all of them before `NOWHERE` / 2.
+    net
+        The instance as `network` lays it out.
+    backwards
+        Whether time runs from the end. Only for the makespan: a schedule that ends by the deadline is one, read
+        backwards, and a release is a tail.
+    """
+    around = within.around
+    side, other_side = (net.after, net.before) if backwards else (net.before, net.after)
+    deadline = int(within.latest_finish[around.allowed].max(initial=0))
+    heads, tails = around.heads, deadline - within.latest_finish
+    if backwards:
+        heads, tails = tails, heads
+    m = instance.num_gpus
+    delay = np.array(side.delay)
+    delay[:, np.arange(m), np.arange(m)] = 0
+    like_task, like_gpu = np.full(instance.num_tasks, NONE), np.full(m, NONE)
+    classes = interchangeable(instance)
+    for members in classes.tasks:
+        like_task[list(members[1:])] = members[:-1]
+    for gpus in classes.gpus:
+        like_gpu[list(gpus[1:])] = gpus[:-1]
+    needed = np.where(around.allowed, instance.task_memory[:, None], 0).astype(object).sum(axis=0)
+    limited = np.flatnonzero((instance.gpu_memory >= 0) & (needed > instance.gpu_memory.astype(object)))
+    jobs = 0 if objective is Objective.MAKESPAN else instance.num_jobs
+    return SearchSpace(
+        order=np.array(side.order),
+        offsets=np.array(side.offsets),
+        predecessors=np.array(side.neighbours),
+        successor_offsets=np.array(other_side.offsets),
+        successors=np.array(other_side.neighbours),
+        delay=np.minimum(delay, NOWHERE).astype(np.int32),
+        durations=np.where(around.allowed, net.durations, 0).astype(np.int32),
+        heads=np.where(around.allowed, heads, NOWHERE).astype(np.int32),
+        latest_start=np.where(around.allowed, deadline - tails - net.durations, -1).astype(np.int32),
+        tails=np.where(around.allowed, tails, 0).astype(np.int64),
+        deadline=deadline,
+        like_task=like_task,
+        like_gpu=like_gpu,
+        memory=np.array(instance.task_memory),
+        limited=limited,
+        capacity=instance.gpu_memory[limited],
+        job_of_task=np.array(instance.job_of_task),
+        job_tail=np.where(around.allowed, around.job_tails, 0).astype(np.int32),
+        completion=np.minimum(within.completion_at_least[:jobs], NOWHERE).astype(np.int32),
+        weight=np.array(instance.weight[:jobs]),
+        most=within.at_most,
+    )
