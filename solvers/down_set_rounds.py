@@ -12,6 +12,7 @@ from solvers.status import Termination
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from formulations.dag.windows import Windows
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
     from solvers.exact_run import ExactRun
@@ -40,6 +41,8 @@ class DownSetRounds:
         Whether no schedule exists.
     is_settled
         Whether that is all there is to know.
+    has_proved
+        Whether that is what one of these rounds proved, and not what was known before.
     is_at_its_widest
         Whether memory does not allow the width of the last round, or more.
     """
@@ -48,11 +51,11 @@ class DownSetRounds:
         self, instance: DagInstance, objective: Objective, run: ExactRun, schedule: DagSchedule | None, bound: int
     ) -> None:
         self.schedule, self.bound = schedule, bound
-        self.is_infeasible = self.is_at_its_widest = False
+        self.is_infeasible = self.has_proved = self.is_at_its_widest = False
         self._instance, self._objective, self._run = instance, objective, run
         self._search = DownSetSearch(instance, objective)
         self._exact_depth: dict[bool, int] = {}
-        self._has_proved = False
+        self._windows: dict[int | None, Windows] = {}
 
     @property
     def value(self) -> int | None:
@@ -94,7 +97,7 @@ class DownSetRounds:
             is_infeasible=self.is_infeasible,
             termination=termination,
             backend_seconds=backend_seconds,
-            proof=PROOF if self._has_proved else None,
+            proof=PROOF if self.has_proved else None,
         )
 
     def _search_once(
@@ -102,9 +105,10 @@ class DownSetRounds:
     ) -> bool:
         """Search in one direction, and say whether the same search may find more."""
         value = self.value
-        within = self._search.windows(None if value is None else value - 1, self.bound)
+        if value not in self._windows:  # probing takes up to a second
+            self._windows = {value: self._search.windows(None if value is None else value - 1, self.bound)}
         found = self._search.search(
-            within,
+            self._windows[value],
             width=width,
             backwards=backwards,
             until_dropped=until_dropped,
@@ -122,7 +126,7 @@ class DownSetRounds:
             return is_better and found.is_complete
         if found.is_complete:
             self.is_infeasible = value is None
-            self.bound, self._has_proved = self.bound if value is None else value, True
+            self.bound, self.has_proved = self.bound if value is None else value, True
             self._run.report(None, self.bound)
         return False
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from instances.dag_instance import DagInstance
 
 
+MAX_PAIRS_FOR_PROBING = 1_000
+"""Pairs of tasks and GPUs up to which probing takes about a second."""
+
 PROBING_PASSES = 3
 """How often all tasks are probed at most."""
 

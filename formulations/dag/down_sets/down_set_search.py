@@ -11,7 +11,7 @@ from formulations.dag.down_sets.layers import Layers
 from formulations.dag.down_sets.search_space import NOWHERE, search_space
 from formulations.dag.left_shift import left_shift
 from formulations.dag.probing.network import network
-from formulations.dag.windows import windows
+from formulations.dag.windows import MAX_PAIRS_FOR_PROBING, windows
 from instances.objective import Objective, objective_value
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from formulations.dag.windows import Windows
     from instances.dag_instance import DagInstance
     from instances.dag_schedule import DagSchedule
-
-MAX_PAIRS_FOR_PROBING = 1_000
-"""Pairs of tasks and GPUs up to which windows are probed, which takes about a second there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -53,7 +53,7 @@ def expand(
     earliest = np.empty(n, dtype=np.int32)
     is_used, digest = np.zeros(m, dtype=np.bool_), np.empty(DIGEST, dtype=np.int32)
     jobs, limited = len(space.weight), len(space.limited)
-    bits, least = np.zeros((n + 63) // 64, dtype=np.uint64), np.zeros(jobs, dtype=np.int64)
+    bits, least = np.zeros(labels.started.shape[1], dtype=np.uint64), np.zeros(jobs, dtype=np.int64)
     completion, used = np.zeros((1, jobs), dtype=np.int32), np.zeros((1, limited), dtype=np.int64)
     room, child = np.zeros(limited, dtype=np.int64), heads[0]
     for place in sequence:

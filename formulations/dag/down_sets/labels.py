@@ -49,29 +49,36 @@ class Labels(NamedTuple):
     counts: NDArray[np.int64]  # (5,)
 
 
+def words_for(tasks: int) -> int:
+    """Return how many words hold a bit per task."""
+    return (tasks + 63) // 64
+
+
 def bytes_per_label(space: SearchSpace) -> int:
     """Return how much memory a place takes, with its share of table, groups and entries."""
     n, m = space.durations.shape
-    own = 4 * n * m + 8 * ((n + 63) // 64) + 4 * len(space.weight) + 8 * len(space.limited) + 16
+    own = 4 * n * m + 8 * words_for(n) + 4 * len(space.weight) + 8 * len(space.limited) + 16
     return own + 32 + 24 + ROOM_FOR_ENTRIES * (8 + 4 * DIGEST)
 
 
 def new_labels(space: SearchSpace, places: int) -> Labels:
     """Return room for labels, none of them in use."""
     n, m = space.durations.shape
-    return Labels(
+    labels = Labels(
         heads=np.empty((places, n, m), dtype=np.int32),
-        started=np.empty((places, (n + 63) // 64), dtype=np.uint64),
+        started=np.empty((places, words_for(n)), dtype=np.uint64),
         completion=np.empty((places, len(space.weight)), dtype=np.int32),
         used=np.empty((places, len(space.limited)), dtype=np.int64),
         estimate=np.empty(places, dtype=np.int64),
         free=np.empty(places, dtype=np.int64),
-        table=np.full(1 << max(2 * places - 1, 1).bit_length(), EMPTY, dtype=np.int64),
+        table=np.empty(1 << max(2 * places - 1, 1).bit_length(), dtype=np.int64),
         group=np.empty((places, 3), dtype=np.int64),
         entry=np.empty(ROOM_FOR_ENTRIES * places, dtype=np.int64),
         digest=np.empty((ROOM_FOR_ENTRIES * places, DIGEST), dtype=np.int32),
-        counts=np.array([0, EMPTY, 0, 0, 0], dtype=np.int64),
+        counts=np.empty(5, dtype=np.int64),
     )
+    clear(labels)
+    return labels
 
 
 def clear(labels: Labels) -> None:
@@ -81,8 +88,7 @@ def clear(labels: Labels) -> None:
 
 
 def begin(labels: Labels, space: SearchSpace) -> None:
-    """Make the one label of the empty schedule."""
-    clear(labels)
+    """Make the one label of the empty schedule, where there is none yet."""
     labels.heads[0] = space.heads
     labels.started[0] = 0
     labels.completion[0] = space.completion

@@ -10,7 +10,7 @@ import numpy as np
 from formulations.dag.down_sets.expand import expand
 from formulations.dag.down_sets.labels import DROPPED, begin, bytes_per_label, clear, new_labels
 from formulations.dag.down_sets.load_filter import filter_by_loads, first_loads
-from formulations.dag.down_sets.search_space import NOWHERE
+from formulations.dag.down_sets.search_space import NOWHERE, SearchSpace
 from formulations.dag.probing.load_rows import new_loads
 from formulations.dag.probing.load_test import Effort
 from formulations.dag.probing.probe import THOROUGH
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from formulations.dag.down_sets.search_space import SearchSpace
     from formulations.dag.probing.load_rows import Loads
     from formulations.dag.probing.network import Network
 
@@ -64,12 +63,9 @@ class Layers:
 
     def __init__(self, space: SearchSpace, net: Network, width: int, threads: int) -> None:
         self.depth, self.exact_depth, self.num_labels = 0, 0, 0
-        # A copy for every thread: counts of references to shared arrays would be contended for.
-        self._spaces = [
-            space._replace(**{name: array.copy() for name, array in space._asdict().items() if hasattr(array, "copy")})
-            for _ in range(threads)
-        ]
-        self._space, self._network = space, net
+        # A copy for every further thread: counts of references to shared arrays would be contended for.
+        self._spaces = [space, *(_copy(space) for _ in range(threads - 1))]
+        self._network = net
         places = max(min(SPREAD * width, MOST_BYTES // 2 // bytes_per_label(space)), 2 * threads)
         self.width = min(width, places // 2)
         self._now, self._next = ([new_labels(space, places // threads) for _ in range(threads)] for _ in range(2))
@@ -81,24 +77,19 @@ class Layers:
         self._states = [
             new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE) for _ in range(threads)
         ]
+        self._first_loads = new_loads(net)
         self._loads = [new_loads(net) for _ in range(threads)]
-        self._own = [new_loads(net) for _ in range(threads)]
 
     def run(self, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> bool:
         """Go through all layers, or to the first that has no label or has dropped one; False if stopped before."""
-        begin(self._now[0], self._space)
-        self._sequence[0] = np.zeros(1, dtype=np.int64)
-        refuted = [
-            first_loads(self._network, state, self._space.deadline, loads, THOROUGH, work)
-            for state, loads, work in zip(self._states, self._loads, self._work, strict=True)
-        ]
-        if any(refuted):
-            self._sequence[0] = np.zeros(0, dtype=np.int64)
+        space, threads = self._spaces[0], len(self._now)
+        if first_loads(self._network, self._states[0], space.deadline, self._first_loads, THOROUGH, self._work[0]):
             return True
-        price = price_of_time(self._loads[0])
-        threads = len(self._now)
+        begin(self._now[0], space)
+        self._sequence[0] = np.zeros(1, dtype=np.int64)
+        price = price_of_time(self._first_loads)
         with ThreadPoolExecutor(threads, thread_name_prefix="down-sets") as pool:
-            while self.depth < len(self._space.order) and any(len(sequence) for sequence in self._sequence):
+            while self.depth < len(space.order) and any(len(sequence) for sequence in self._sequence):
                 jobs = [pool.submit(self._fill, part, price) for part in range(threads)]
                 try:
                     while wait(jobs, timeout=LOOK).not_done:
@@ -122,7 +113,7 @@ class Layers:
 
     def complete(self) -> Iterator[NDArray[np.int32]]:
         """Yield the starts of every label that has started all tasks, shape (n, m); `NOWHERE` on all other GPUs."""
-        if self.depth == len(self._space.order):
+        if self.depth == len(self._spaces[0].order):
             for labels, sequence in zip(self._now, self._sequence, strict=True):
                 for place in sequence:
                     yield labels.heads[place]
@@ -138,8 +129,8 @@ class Layers:
             self._network,
             children,
             self._states[part],
+            self._first_loads,
             self._loads[part],
-            self._own[part],
             BRIEF,
             price,
             self._survivors[part],
@@ -164,6 +155,11 @@ class Layers:
             self.exact_depth = self.depth
         self.num_labels += len(best)
         self._sequence = [places[best[part[best] == number]] for number in range(len(survivors))]
+
+
+def _copy(space: SearchSpace) -> SearchSpace:
+    """Return a space with arrays of its own."""
+    return SearchSpace._make(np.array(field) if isinstance(field, np.ndarray) else field for field in space)
 
 
 def price_of_time(loads: Loads) -> NDArray[np.float64]:

@@ -54,26 +54,35 @@ def filter_by_loads(
     halt: NDArray[np.bool_],
     work: NDArray[np.int64],
 ) -> int:
-    """Find the labels whose waiting tasks do not fit on the GPUs within their windows; estimate those that are left.
+    """Leave out labels whose waiting tasks do not fit on the GPUs within their windows, and estimate the others.
 
     Parameters
     ----------
     space, net
         The instance; loads are the same in both directions of time.
     labels
-        One part of a layer; closed up.
+        One part of a layer; estimates of the survivors are written.
     state
         Room for heads, tails and pairs.
     loads
-        Rows to begin with. Those of one label, with their prices, often refute the next.
+        Rows to begin with; read only.
+    own
+        Room for those of a label. With their prices they often refute the next one, too.
     effort
         Of every test.
     price
         Of a tick on every GPU, for the estimates, shape (m,), which sum to 1.
+    survivors
+        Result, places of the labels that are left, group by group; only the first entries count.
     halt
-        Shape (1,); true ends it early, and leaves labels that may be refuted.
+        Shape (1,); true ends it early, without a result.
     work
         Shape (1,), counts elementary steps.
+
+    Returns
+    -------
+    int
+        How many are left.
     """
     n = len(space.order)
     waiting, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)
@@ -97,7 +106,7 @@ def filter_by_loads(
                 bound = weighted_completion(space, completion, heads, waiting, count, NONE, least)
                 labels.estimate[place] = FINE * bound
             else:
-                labels.estimate[place] = _makespan_estimate(space, labels.heads[place], waiting, count, price)
+                labels.estimate[place] = _makespan_estimate(space, labels, place, price)
             survivors[kept] = place
             kept += 1
     return kept
@@ -139,32 +148,27 @@ def _known_prices_refute(net: Network, state: State, deadline: int, loads: Loads
 
 
 @inner
-def _makespan_estimate(
-    space: SearchSpace, heads: NDArray[np.int32], waiting: NDArray[np.int64], count: int, price: NDArray[np.float64]
-) -> int:
-    """Estimate the makespan: the longest way through a waiting task, and the priced load of all tasks."""
+def _makespan_estimate(space: SearchSpace, labels: Labels, place: int, price: NDArray[np.float64]) -> int:
+    """Estimate the makespan: the longest way through a task, and the priced load of all tasks."""
+    heads, started = labels.heads[place], labels.started[place]
     n, m = heads.shape
-    longest, total = 0, 0.0
-    for position in range(count):
-        task = waiting[position]
+    longest, last, total = 0, 0, 0.0
+    finish = np.zeros(m, dtype=np.int64)
+    for position in range(n):
+        task = space.order[position]
+        has_started = has_bit(started, task)
         way, cheapest = NOWHERE, np.inf
         for k in range(m):
-            if heads[task, k] < NOWHERE:
-                way = min(way, heads[task, k] + space.durations[task, k] + space.tails[task, k])
+            if heads[task, k] >= NOWHERE:
+                continue
+            end = heads[task, k] + space.durations[task, k]
+            if has_started:
+                last, finish[k], longest = max(last, heads[task, k]), max(finish[k], end), max(longest, end)
+            else:
+                way = min(way, end + space.tails[task, k])
                 cheapest = min(cheapest, price[k] * space.durations[task, k])
-        longest, total = max(longest, way), total + cheapest
-    is_waiting = np.zeros(n, dtype=np.bool_)
-    is_waiting[waiting[:count]] = True
-    last = 0
-    finish = np.zeros(m, dtype=np.int64)
-    for task in range(n):
-        if is_waiting[task]:
-            continue
-        for k in range(m):
-            if heads[task, k] < NOWHERE:
-                last = max(last, heads[task, k])
-                finish[k] = max(finish[k], heads[task, k] + space.durations[task, k])
-                longest = max(longest, finish[k])
+        if not has_started:
+            longest, total = max(longest, way), total + cheapest
     for k in range(m):
         total += price[k] * max(finish[k], last)
     return max(FINE * longest, int(FINE * total))
