@@ -45,16 +45,13 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
     rounds = DownSetRounds(instance, objective, run, run.start, run.lower_bound)
     width, termination = FIRST_WIDTH, Termination.FINISHED
 
-    def should_stop() -> bool:
-        return run.should_stop() or run.seconds_left() <= 0
-
     while not rounds.is_settled:
-        if should_stop():
+        if run.must_stop():
             termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
             break
         if rounds.is_at_its_widest:
             termination = Termination.FAILED
             break
-        rounds.round(width, should_stop)
+        rounds.round(width, run.must_stop)
         width *= GROWTH
     return rounds.outcome(termination)

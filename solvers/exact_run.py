@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
@@ -53,3 +54,13 @@ class ExactRun(Generic[ScheduleT]):
     def seconds_left(self) -> float:
         """Return the rest of the time limit, at least 0; infinite without a limit."""
         return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.watch.seconds)
+
+    def must_stop(self) -> bool:
+        """Say whether the time is over or somebody wants the run to stop."""
+        return self.seconds_left() <= 0 or self.should_stop()
+
+    def stops_after(self, share: float) -> Callable[[], bool]:
+        """Return what says when a share of the time that is left now is over, or the run is to stop."""
+        left = self.seconds_left()
+        until = (1.0 - share) * left if math.isfinite(left) else 0.0
+        return lambda: self.seconds_left() <= until or self.should_stop()

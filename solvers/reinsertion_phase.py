@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,9 +48,8 @@ def improved_by_reinsertion(
     ticks = float(objective_value(instance, schedule, objective))
     if objective is Objective.WEIGHTED_COMPLETION:
         ticks /= max(int(instance.weight.sum()), 1)
-    left, moves, done = run.seconds_left(), MOVES_PER_TASK * instance.num_tasks, 0
-    until = (1.0 - share) * left if math.isfinite(left) else 0.0
-    while done < moves and search.best_value > bound and run.seconds_left() > until and not run.should_stop():
+    moves, done, must_stop = MOVES_PER_TASK * instance.num_tasks, 0, run.stops_after(share)
+    while done < moves and search.best_value > bound and not must_stop():
         search.run(min(PORTION, moves - done), HOT * ticks * (COLD / HOT) ** (done / moves), bound)
         done += PORTION
         run.report(search.best_value, None)

@@ -13,16 +13,15 @@ from formulations.jobs.bounds.release_plus_duration import release_plus_duration
 from formulations.jobs.bounds.sets_of_kinds import sets_of_kinds
 from formulations.jobs.bounds.time_indexed import time_indexed
 from formulations.jobs.bounds.virtual_srpt import virtual_srpt
-from heuristics.stopwatch import Stopwatch
 from instances.generators.jobs.generate_jobs import generate_jobs
-from instances.jobs import JobsInstance, JobsObjective, JobsSchedule, verify_jobs_schedule
+from instances.jobs import JobsInstance, JobsObjective, verify_jobs_schedule
 from instances.jobs.jobs_objective import jobs_objective_value
-from solvers.exact_run import ExactRun
 from solvers.jobs.cp_sat_jobs import cp_sat_jobs
 from solvers.jobs.milp_jobs import milp_jobs
 from tests.brute_force_jobs import optimum_jobs
 from tests.jobs_strategies import jobs_instances, worked_example
 from tests.jobs_twins import twin_instances
+from tests.runs import run_with
 
 BOUNDS = (
     virtual_srpt,
@@ -36,27 +35,13 @@ BOUNDS = (
 )
 
 
-def plain_run() -> ExactRun[JobsSchedule]:
-    """Return a run without start, bound or time limit on one thread."""
-    return ExactRun(
-        start=None,
-        lower_bound=0,
-        time_limit=None,
-        threads=1,
-        seed=1,
-        watch=Stopwatch(),
-        report=lambda objective, bound: None,
-        should_stop=lambda: False,
-    )
-
-
 def check_agreement(instance: JobsInstance, objective: JobsObjective, *, milp: bool = True) -> int:
     """Hold both exact methods and every bound against enumeration, and return the optimum."""
     best = optimum_jobs(instance, objective)
     for bound in BOUNDS:
         assert bound(instance, objective) <= best, bound.__name__
     for method in (cp_sat_jobs, milp_jobs) if milp else (cp_sat_jobs,):
-        outcome = method(instance, objective, plain_run())
+        outcome = method(instance, objective, run_with())
         assert outcome.schedule is not None
         assert verify_jobs_schedule(instance, outcome.schedule) == []
         found = (jobs_objective_value(instance, outcome.schedule, objective), outcome.lower_bound)

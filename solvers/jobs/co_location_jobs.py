@@ -45,7 +45,7 @@ def co_location_jobs(
         return Outcome(schedule=run.start, lower_bound=bound, termination=Termination.FAILED)
     found, is_finished = search.run(
         known,
-        lambda: run.should_stop() or run.seconds_left() <= 0,
+        run.must_stop,
         lambda value: run.report(value, None),
         lower_bound=bound,
     )

@@ -99,7 +99,7 @@ def cp_sat_jobs(
     latest = latest_completions(table, instance.release.tolist(), weights, at_most=at_most)
     if sum(weight * end for weight, end in zip(weights, latest, strict=True)) > LARGEST_SUM:
         return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
-    if run.should_stop() or run.seconds_left() <= 0:
+    if run.must_stop():
         ended = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
         return Outcome(schedule=best, lower_bound=bound, termination=ended)
     # A relaxation may have schedules below a bound on the problem: there the bound is no row that keeps its optimum.

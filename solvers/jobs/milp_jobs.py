@@ -83,7 +83,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
         model = TimeIndexedJobsModel(instance, table, weights, latest)
     except BeyondReachError:
         return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
-    if run.should_stop() or run.seconds_left() <= 0:
+    if run.must_stop():
         ended = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
         return Outcome(schedule=best, lower_bound=bound, termination=ended)
     has_start = model.set_start(first)

@@ -35,4 +35,4 @@ class Budget:
 
     def must_stop(self) -> bool:
         """Whether the time is over or the run was interrupted."""
-        return self._run.seconds_left() <= 0 or self._run.should_stop()
+        return self._run.must_stop()

@@ -11,32 +11,17 @@ import pytest
 import solvers.run_milp
 import solvers.run_pyomo
 from formulations.dag.milp.disjunctive import DisjunctiveModel
-from heuristics.stopwatch import Stopwatch
 from instances import DagInstance, DagSchedule, Objective
 from solvers import Status, Termination, solve
 from solvers.check_instances import check_instances
-from solvers.exact_run import ExactRun
 from solvers.highs import HighsAnswer, run_highs
 from solvers.run_milp import run_milp
+from tests.runs import run_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solvers.compiled_milp import CompiledMilp
-
-
-def a_run(start: DagSchedule | None = None) -> ExactRun:
-    """Return a run without limits."""
-    return ExactRun(
-        start=start,
-        lower_bound=0,
-        time_limit=None,
-        threads=1,
-        seed=1,
-        watch=Stopwatch(),
-        report=lambda objective, bound: None,
-        should_stop=lambda: False,
-    )
 
 
 def failing(times: int, calls: list[dict[str, object]]) -> Callable[..., HighsAnswer]:
@@ -63,7 +48,7 @@ def test_failed_run_is_repeated_without_presolve(example_e: DagInstance, monkeyp
     """Tests that after an error of HiGHS another run starts from what it had found and proves it."""
     calls: list[dict[str, object]] = []
     monkeypatch.setattr(solvers.run_milp, "run_highs", failing(1, calls))
-    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, a_run())
+    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run_with())
     assert (outcome.termination, outcome.lower_bound) == (Termination.FINISHED, 15)
     assert [call.get("presolve", True) for call in calls] == [True, False]
     assert calls[0]["start"] is None
@@ -75,7 +60,7 @@ def test_second_failure_keeps_schedule_and_bound(example_e: DagInstance, monkeyp
     """Tests that two errors leave the schedule, the bound that CP-SAT confirms, and the word failed."""
     calls: list[dict[str, object]] = []
     monkeypatch.setattr(solvers.run_milp, "run_highs", failing(2, calls))
-    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, a_run())
+    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run_with())
     assert len(calls) == 2
     assert outcome.schedule is not None
     assert (outcome.termination, outcome.lower_bound) == (Termination.FAILED, 2)
@@ -85,7 +70,7 @@ def test_second_failure_keeps_schedule_and_bound(example_e: DagInstance, monkeyp
 def test_highs_whose_own_solution_fails_its_own_check() -> None:
     """Tests five equal tasks without a start, on which HiGHS 1.12 ends with an error for most seeds."""
     (ties,) = (instance for instance in check_instances() if instance.name == "all ties, no edges")
-    outcome = run_milp(DisjunctiveModel, ties, Objective.WEIGHTED_COMPLETION, a_run())
+    outcome = run_milp(DisjunctiveModel, ties, Objective.WEIGHTED_COMPLETION, run_with())
     assert (outcome.termination, outcome.lower_bound) == (Termination.FINISHED, 6)
 
 
@@ -93,11 +78,11 @@ def test_schedule_that_does_not_verify_counts_as_none(example_e: DagInstance, mo
     """Tests that a solution that is wrong beyond repair is dropped; nothing is claimed without a schedule."""
     wrong = DagSchedule(gpu=np.zeros(5, dtype=np.int64), start=np.zeros(5, dtype=np.int64))
     monkeypatch.setattr(DisjunctiveModel, "schedule", lambda self: wrong)
-    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, a_run())
+    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run_with())
     assert outcome.schedule is None
     assert outcome.termination is Termination.FAILED
     start = DagSchedule(gpu=[0, 0, 0, 0, 0], start=[0, 4, 7, 10, 18])
-    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, a_run(start))
+    outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run_with(start=start))
     assert outcome.schedule is start
 
 
@@ -140,6 +125,6 @@ def test_transformations_are_a_parameter(example_e: DagInstance, transformation:
 def test_empty_windows_are_infeasible(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that nothing is built where nothing fits between a proven bound and the horizon."""
     monkeypatch.setattr(solvers.run_milp, "run_highs", None)
-    run = replace(a_run(), lower_bound=10**6)
+    run = replace(run_with(), lower_bound=10**6)
     outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run)
     assert (outcome.is_infeasible, outcome.schedule, outcome.lower_bound) == (True, None, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from formulations.jobs.milp import time_indexed
 from formulations.jobs.pattern_table import kind_patterns, server_patterns
-from heuristics.stopwatch import Stopwatch
 from instances.cluster import parse_cluster
 from instances.generators.jobs.generate_jobs import generate_jobs
 from instances.generators.jobs.planted_jobs import planted_jobs
@@ -25,25 +23,11 @@ from solvers.outcome import Outcome
 from solvers.status import Termination
 from tests.brute_force_jobs import optimum_jobs
 from tests.jobs_strategies import worked_example
+from tests.runs import run_with
 
 TOTAL = JobsObjective.TOTAL_COMPLETION
 Method = Callable[[JobsInstance, JobsObjective, ExactRun[JobsSchedule]], Outcome[JobsSchedule]]
 METHODS: list[Method] = [cp_sat_jobs, milp_jobs]
-
-
-def _run(**changes: object) -> ExactRun[JobsSchedule]:
-    """Return a run on one thread without limits."""
-    run: ExactRun[JobsSchedule] = ExactRun(
-        start=None,
-        lower_bound=0,
-        time_limit=None,
-        threads=1,
-        seed=1,
-        watch=Stopwatch(),
-        report=lambda objective, bound: None,
-        should_stop=lambda: False,
-    )
-    return dataclasses.replace(run, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("objective", list(JobsObjective))
@@ -51,7 +35,7 @@ def _run(**changes: object) -> ExactRun[JobsSchedule]:
 def test_cp_sat_never_contradicts_a_planted_optimum(objective: JobsObjective, seed: int) -> None:
     """Tests that from the planted schedule on CP-SAT finds nothing better, and no bound is above it."""
     planted = planted_jobs(jobs=9, seed=seed, objective=objective)
-    outcome = cp_sat_jobs(planted.instance, objective, _run(start=planted.schedule, time_limit=2.0))
+    outcome = cp_sat_jobs(planted.instance, objective, run_with(start=planted.schedule, time_limit=2.0))
     assert outcome.schedule is not None
     assert jobs_objective_value(planted.instance, outcome.schedule, objective) == planted.optimum
     assert outcome.lower_bound is not None
@@ -62,7 +46,7 @@ def test_cp_sat_never_contradicts_a_planted_optimum(objective: JobsObjective, se
 def test_one_server_of_planted_jobs_is_proved(method: Method) -> None:
     """Tests that a planted optimum is found and proved where one server holds everything."""
     planted = planted_jobs(jobs=4, seed=3, cluster=parse_cluster("2xT4"), max_stages=1)
-    outcome = method(planted.instance, planted.objective, _run())
+    outcome = method(planted.instance, planted.objective, run_with())
     assert outcome.schedule is not None
     assert verify_jobs_schedule(planted.instance, outcome.schedule) == []
     assert outcome.lower_bound == planted.optimum
@@ -76,7 +60,7 @@ def test_relaxation_gives_a_bound_and_no_schedule(by_kind: bool) -> None:
     instance = generate_jobs("jobs-small", jobs=4, seed=2, load=2.0, cluster=cluster)
     best, listed = optimum_jobs(instance), kind_patterns(instance).num_patterns
     assert listed < server_patterns(instance).num_patterns
-    outcome = cp_sat_jobs(instance, TOTAL, _run(), max_patterns=listed if by_kind else 0)
+    outcome = cp_sat_jobs(instance, TOTAL, run_with(), max_patterns=listed if by_kind else 0)
     assert outcome.schedule is None
     assert outcome.lower_bound is not None
     assert 0 < outcome.lower_bound <= best
@@ -87,7 +71,7 @@ def test_given_bound_and_relaxation_do_not_meet_in_one_model() -> None:
     """Tests that a bound on the problem above the relaxation's optimum is kept, and not raised by the relaxation."""
     instance = generate_jobs("jobs-small", jobs=5, seed=2, load=2.0)
     best = optimum_jobs(instance)
-    outcome = cp_sat_jobs(instance, TOTAL, _run(lower_bound=best), max_patterns=0)
+    outcome = cp_sat_jobs(instance, TOTAL, run_with(lower_bound=best), max_patterns=0)
     assert outcome.lower_bound == best
 
 
@@ -95,7 +79,7 @@ def test_given_bound_and_relaxation_do_not_meet_in_one_model() -> None:
 def test_no_jobs(method: Method) -> None:
     """Tests that nothing to do is done at once."""
     instance = JobsInstance.from_parts([JobsServer(kind="F", gpus=1, nic_bytes_per_tick=1)], [])
-    outcome = method(instance, TOTAL, _run())
+    outcome = method(instance, TOTAL, run_with())
     assert outcome.schedule is not None
     assert verify_jobs_schedule(instance, outcome.schedule) == []
     assert outcome.lower_bound == 0
@@ -106,8 +90,8 @@ def test_time_limit_of_nothing_and_interrupt(method: Method) -> None:
     """Tests that without time, or when stopped, the list schedule comes back with a bound below it."""
     instance = generate_jobs("jobs-small", jobs=5, seed=2, load=2.0)
     for run, expected in (
-        (_run(time_limit=0.0), Termination.TIME_LIMIT),
-        (_run(should_stop=lambda: True), Termination.INTERRUPTED),
+        (run_with(time_limit=0.0), Termination.TIME_LIMIT),
+        (run_with(should_stop=lambda: True), Termination.INTERRUPTED),
     ):
         outcome = method(instance, TOTAL, run)
         assert outcome.termination is expected
@@ -121,7 +105,7 @@ def test_time_limit_of_nothing_and_interrupt(method: Method) -> None:
 def test_same_run_twice(method: Method) -> None:
     """Tests that one thread and no limit give the same schedule, bit for bit."""
     instance = generate_jobs("jobs-small", jobs=4, seed=5, load=2.0)
-    first, second = method(instance, TOTAL, _run()), method(instance, TOTAL, _run())
+    first, second = method(instance, TOTAL, run_with()), method(instance, TOTAL, run_with())
     assert first.schedule is not None
     assert second.schedule is not None
     for name in ("start", "entry_offsets", "entry_server", "entry_count"):
@@ -132,7 +116,7 @@ def test_milp_beyond_reach_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None
     """Tests that too large a model ends as failed with the list schedule and a solver-free bound."""
     monkeypatch.setattr(time_indexed, "MAX_STARTS", 3)
     instance = generate_jobs("jobs-small", jobs=5, seed=2, load=2.0)
-    outcome = milp_jobs(instance, TOTAL, _run())
+    outcome = milp_jobs(instance, TOTAL, run_with())
     assert outcome.termination is Termination.FAILED
     assert outcome.schedule is not None
     assert outcome.solver is None
@@ -149,12 +133,12 @@ def test_what_highs_claims_falsely_is_not_claimed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(highs, "run_highs", liar)
     monkeypatch.setattr("solvers.contradiction.Path.write_text", lambda *_, **__: 0)
     with pytest.raises(ContradictionError, match="HiGHS proves"):
-        milp_jobs(instance, TOTAL, _run())
+        milp_jobs(instance, TOTAL, run_with())
 
 
 def _list_value(instance: JobsInstance) -> int:
     """Return the objective of the list schedule that the exact methods begin with."""
-    outcome = milp_jobs(instance, TOTAL, _run(time_limit=0.0))
+    outcome = milp_jobs(instance, TOTAL, run_with(time_limit=0.0))
     assert outcome.schedule is not None
     return jobs_objective_value(instance, outcome.schedule, TOTAL)
 
@@ -173,6 +157,6 @@ def test_solver_that_fails_in_presolve_is_asked_again(monkeypatch: pytest.Monkey
         return real(solver, model, run, reports=reports)
 
     monkeypatch.setattr(module, "solve_in_thread", failing_once)
-    outcome = cp_sat_jobs(worked_example(), TOTAL, _run())
+    outcome = cp_sat_jobs(worked_example(), TOTAL, run_with())
     assert asked == [True, False]
     assert outcome.lower_bound == 98

@@ -17,7 +17,7 @@ from solvers.lns.incumbent import Incumbent
 from solvers.lns.starts import improve_start
 from solvers.lns.waste import waste
 from solvers.status import Termination
-from tests.solvers.lns.runs import run_with
+from tests.runs import run_with
 
 
 @pytest.fixture(scope="module")

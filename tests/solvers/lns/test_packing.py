@@ -8,7 +8,7 @@ from instances import DagInstance, verify_dag_schedule
 from solvers import solve
 from solvers.lns.packing import packed_schedule
 from solvers.methods import WARM_START_METHODS
-from tests.solvers.lns.runs import run_with
+from tests.runs import run_with
 
 
 def test_packing_where_lists_fail() -> None:

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from solvers.lns.team import work_together
-from tests.solvers.lns.runs import run_with
+from tests.runs import run_with
 
 
 class Worker:

@@ -10,7 +10,7 @@ from instances import DagInstance, Objective, objective_value, verify_dag_schedu
 from instances.generators import generate
 from solvers.lns.window_repair import Repair, repair_window
 from tests.brute_force import optimum
-from tests.solvers.lns.runs import run_with
+from tests.runs import run_with
 
 
 @pytest.mark.parametrize("objective", list(Objective))
