@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from formulations.dag.bounds.probing import probing
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
-from formulations.dag.windows import Windows, windows
+from formulations.dag.windows import MAX_PAIRS_FOR_PROBING, Windows, windows
 from instances.contention import Contention
 from instances.objective import Objective, objective_value
 from solvers.contradiction import raise_contradiction
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 MANY_THREADS = 8
 """From here on CP-SAT's own portfolio searches and proves at the same time, and one phase is enough."""
-
-MAX_PAIRS_FOR_PROBING = 1_000
-"""Pairs of tasks and GPUs up to which probing takes about a second, and labels of down-sets are small."""
 
 LARGE_MODEL = 5_000
 """From this many literals on nothing is probed: probing takes many times what the time limit leaves, heedless of it."""
@@ -146,7 +143,7 @@ def cp_sat(
         if phase.down_sets and is_small and contention is Contention.NONE:
             rounds = searched_down_sets(instance, objective, schedule, bound, run)
             schedule = rounds.schedule
-            if rounds.is_settled:  # no word of CP-SAT: it can be asked to confirm
+            if rounds.has_proved:  # no word of CP-SAT: it can be asked to confirm
                 return rounds.outcome(backend_seconds=seconds)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
@@ -223,7 +220,7 @@ def _solve_phase(
         instance,
         objective,
         within,
-        should_give_up=lambda: run.should_stop() or run.seconds_left() <= 0,
+        should_give_up=run.must_stop,
         contention=contention,
     )
     if schedule is not None:

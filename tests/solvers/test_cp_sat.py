@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,37 +11,25 @@ from ortools.sat.python import cp_model
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.windows import windows
 from heuristics.dag.heft import heft
-from heuristics.stopwatch import Stopwatch
 from instances import Contention, DagInstance, DagSchedule, Objective, objective_value
 from solvers import cp_sat as module
 from solvers import solve
 from solvers.contradiction import ContradictionError
 from solvers.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
 from solvers.down_set_rounds import DownSetRounds
-from solvers.exact_run import ExactRun
 from solvers.status import Termination
+from tests.runs import run_with
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from formulations.dag.windows import Windows
+    from solvers.exact_run import ExactRun
 
 OPTIMAL_E = DagSchedule(gpu=[0, 1, 0, 1, 0], start=[0, 8, 4, 12, 7])
 
 
-def exact_run(**fields: Any) -> ExactRun:
-    """Return a run with two threads, no start, no bound, no limit and nobody who listens."""
-    defaults = {
-        "start": None,
-        "lower_bound": 0,
-        "time_limit": None,
-        "threads": 2,
-        "seed": 0,
-        "watch": Stopwatch(),
-        "report": lambda objective, lower_bound: None,
-        "should_stop": lambda: False,
-    }
-    return ExactRun(**{**defaults, **fields})
+exact_run = partial(run_with, threads=2, seed=0)
 
 
 class Phases:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from formulations.dag.down_sets import layers
+from formulations.dag.down_sets.down_set_search import DownSetSearch
 from heuristics.callback import Callback
-from heuristics.stopwatch import Stopwatch
 from instances import DagInstance, Objective, read_dag_instance, verify_dag_schedule
 from instances.cluster import parse_cluster
 from instances.dag_from_graph import CostModel
@@ -20,10 +20,11 @@ from solvers import Status, down_set_phase, solve
 from solvers import cp_sat as cp_sat_module
 from solvers.contradiction import ContradictionError
 from solvers.down_set_rounds import PROOF, DownSetRounds
-from solvers.exact_run import ExactRun
 from solvers.status import Termination
+from tests.runs import run_with
 
 if TYPE_CHECKING:
+    from formulations.dag.windows import Windows
     from heuristics.progress import Progress
 
 SUITE = Path(__file__).parents[1] / "benchmarks" / "proof_suite"
@@ -134,6 +135,45 @@ def test_a_late_job_without_tasks_ends_it() -> None:
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.FAILED)
 
 
+def test_windows_are_derived_once_per_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that rounds in both directions and of several widths share the probing for one objective to be met."""
+    instance = generate("layered", tasks=40, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    start = solve(instance, "heft").schedule
+    asked: list[int | None] = []
+    windows = DownSetSearch.windows
+
+    def remember(search: DownSetSearch, at_most: int | None, lower_bound: int) -> Windows:
+        asked.append(at_most)
+        return windows(search, at_most, lower_bound)
+
+    monkeypatch.setattr(DownSetSearch, "windows", remember)
+    rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), start, 0)
+    for width in (2, 4, 8):
+        rounds.round(width, lambda: False)
+    assert asked
+    assert len(asked) == len(set(asked))
+
+
+def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that cp-sat names its solver where the search finds the schedule, but CP-SAT had proved the bound."""
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    best = solve(instance, "cp-sat")
+    assert best.objective is not None
+    start = solve(instance, "heft").schedule
+    phase = cp_sat_module._Answer(
+        schedule=start, lower_bound=best.objective, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0
+    )
+    monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: phase)
+    monkeypatch.setattr(cp_sat_module, "improved_by_reinsertion", lambda *_: start)
+    monkeypatch.setattr(DownSetRounds, "round", lambda rounds, *_, **__: setattr(rounds, "schedule", best.schedule))
+    result = solve(instance, "cp-sat", bounds=[], threads=2, seed=1)
+    assert (result.status, result.objective) == (Status.OPTIMAL, best.objective)
+    assert result.bound is not None
+    assert result.bound.proof == "search to the end"
+    assert result.bound.solver is not None
+    assert result.bound.solver.startswith("ortools")
+
+
 def test_contention_is_refused() -> None:
     """Tests that it does not pretend to know the rule of network interfaces."""
     with pytest.raises(ValueError, match="expected none for down-sets"):
@@ -149,20 +189,6 @@ def test_a_false_claim_is_an_alarm(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr(DownSetRounds, "round", lambda rounds, *_, **__: setattr(rounds, "bound", claimed))
     with pytest.raises(ContradictionError):
         solve(instance, "down-sets", bounds=[], start=best)
-
-
-def run_without_limits() -> ExactRun:
-    """Return a run that nobody listens to."""
-    return ExactRun(
-        start=None,
-        lower_bound=0,
-        time_limit=None,
-        threads=1,
-        seed=0,
-        watch=Stopwatch(),
-        report=lambda objective, lower_bound: None,
-        should_stop=lambda: False,
-    )
 
 
 def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +208,6 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     for instance, rounds in ((many, 3), (few, 4)):
         widths.clear()
         start = solve(instance, "heft").schedule
-        down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, 0, run_without_limits())
+        down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, 0, run_with())
         assert len(widths) == rounds
         assert widths == sorted(widths)
