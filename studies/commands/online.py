@@ -71,14 +71,16 @@ def online(
     seed: opt.SEED = 0,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="CSV to write, one row per run.")] = None,
     markdown: opt.MARKDOWN = None,
-    figure: Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Gaps to draw, .png or .svg.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", metavar="FILE", help="Gaps to draw: .png, .pdf or .svg.")
+    ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Hold online policies for jobs against the offline optimum or a bound.
 
     A quick comparison whose runs are not kept; `optgap study run online` is a study that is.
     """
-    check_outputs(files or [], [csv, markdown, figure])
+    check_outputs(files or [], [csv, markdown], figure=figure)
     numbers = _loads(loads)
     if stored is not None and files:
         raise BadInputError(f"--from: expected no files beside a stored study, got {files[0]}.")

@@ -150,6 +150,7 @@ def test_methods_lists_both_problems(run: Run) -> None:
         (("bound", "e.json", "--methods", "virtual-srpt"), "--methods: expected some of critical-path, "),
         (("study", "online", "--compare", "x"), "--compare: expected policies or noise or "),
         (("study", "online", "--loads", "0"), "--loads: expected a number in 0..1000, got 0."),
+        (("study", "online", "--figure", "f.jpg"), "f.jpg: expected a name that ends in .png or .pdf or .svg."),
         (("study", "online", "--family", "layered"), "--family: expected one of jobs-"),
         (("study", "online", "missing.json"), "missing.json: expected a file that can be read"),
     ],
