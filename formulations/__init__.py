@@ -1,1 +1,1 @@
-"""The problems as mathematics: models and proven lower bounds."""
+"""The problems as mathematics: models and proven lower bounds; they are built here and solved elsewhere."""

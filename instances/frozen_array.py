@@ -1,4 +1,4 @@
-"""Private, read-only arrays with checked kind and shape."""
+"""Private, read-only arrays with checked kind and shape, and the free text that stands next to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
+
 
 MAX_INTEGER = 2**53
 """Largest magnitude of any integer in an instance: up to here 64-bit floats are exact too."""
@@ -126,3 +129,48 @@ def _largest(array: NDArray[Any]) -> int:
 def _subscript(index: tuple[int, ...]) -> str:
     """Write an index as it stands in the file."""
     return "".join(f"[{axis}]" for axis in index)
+
+
+def free_text(value: object, place: str) -> str:
+    """Return the text.
+
+    Raises
+    ------
+    TypeError
+        If it is no text.
+    ValueError
+        If no file can hold it (lone surrogates).
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{place}: expected text, got {value!r}.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{place}: expected text without lone surrogates, got {value!r}.") from error
+    return value
+
+
+def free_texts(values: Iterable[object], *, place: str, length: int) -> tuple[str, ...]:
+    """Return the texts as a tuple of the expected length; `place` has ``{}`` for the index.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `free_text`, or if their number is another one.
+    """
+    texts = tuple(values)
+    _check_length(texts, place, length)
+    return tuple(free_text(text, place.format(index)) for index, text in enumerate(texts))
+
+
+def optional_texts(values: Iterable[object], *, place: str, length: int) -> tuple[str | None, ...]:
+    """Return the texts, some of which may be None, as `free_texts` does."""
+    texts = tuple(values)
+    _check_length(texts, place, length)
+    return tuple(None if text is None else free_text(text, place.format(index)) for index, text in enumerate(texts))
+
+
+def _check_length(texts: tuple[object, ...], place: str, length: int) -> None:
+    """Check the number of texts."""
+    if len(texts) != length:
+        raise ValueError(f"{place.replace('{}', '')}: expected {length} entries, got {len(texts)}.")

@@ -1,12 +1,14 @@
-"""Strict reading of JSON: every error names the place and what was expected there."""
+"""Strict reading of JSON, where every error names its place, and the hash of a JSON document."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
 
 REQUIRED = object()
 """Default of a field that must be there."""
@@ -159,3 +161,18 @@ def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _refuse_constant(name: str) -> object:
     """Refuse NaN and infinities, which are not JSON."""
     raise ValueError(f"document: expected finite numbers, got {name}.")
+
+
+def content_hash(document: Mapping[str, object]) -> str:
+    """Return the SHA-256 of a JSON document in canonical form, as 64 hexadecimal digits.
+
+    Canonical: keys sorted, no white space, ASCII only, floats in their shortest form that reads back the same.
+    So neither the order of keys nor the platform changes it.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+    """
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

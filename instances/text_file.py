@@ -1,13 +1,19 @@
-"""Text files, plain or compressed."""
+"""Text files, plain or compressed; files that readers see as a whole, old or new; and the format that a file states."""
 
 from __future__ import annotations
 
 import gzip
+import os
+import threading
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from instances.json_fields import parse_json
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from os import PathLike
 
 
@@ -43,3 +49,50 @@ def write_text(path: str | PathLike[str], text: str) -> None:
     """
     content = text.encode("utf-8")
     Path(path).write_bytes(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+
+
+PARTIAL = ".part-"
+"""How the names of files begin that are being written; one that stays is of a process that was killed."""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give another name to write under; what is there at the end takes the place of a file at once.
+
+    Where the writing fails, the old file stays and nothing is left beside it. Several threads and processes may do so
+    at once; the last one wins.
+
+    Parameters
+    ----------
+    path
+        Of the file. The other name is in the same folder and has the same ending.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    partial = path.with_name(f"{PARTIAL}{os.getpid()}-{threading.get_ident()}-{path.name}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def file_format(path: str | PathLike[str]) -> str | None:
+    """Return the ``format`` of a JSON file, such as ``optgap/jobs``; None where it says none or is broken.
+
+    What is wrong with a broken file is told by the function that reads it.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    """
+    try:
+        document = parse_json(read_text(path))
+    except ValueError:
+        return None
+    found = document.get("format") if isinstance(document, dict) else None
+    return found if isinstance(found, str) else None

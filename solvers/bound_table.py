@@ -7,23 +7,33 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from instances.contention import Contention
+from instances.dag.contention import Contention
 from instances.html import html_grid
-from solvers.bound import Bound, best_bound
-from solvers.instance_sizes import DAG_SIZES, instance_sizes
+from instances.jobs.instance import JobsInstance
 from solvers.latex import booktabs, latex_text
-from solvers.versions import hardware, version_of, versions
+from solvers.run.bound import Bound, best_bound
+from solvers.run.versions import hardware, version_of, versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pandas as pd
 
-    from instances.dag_instance import DagInstance
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.jobs_objective import JobsObjective
-    from instances.objective import Objective
-    from solvers.confirmation import Confirmation
+    from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
+    from instances.jobs.objective import JobsObjective
+    from solvers.confirmation.claim import Confirmation
+
+
+DAG_SIZES = ("num_tasks", "num_edges", "num_gpus")
+JOBS_SIZES = ("num_jobs", "num_servers", "num_gpus")
+
+
+def instance_sizes(instance: DagInstance | JobsInstance) -> dict[str, int]:
+    """Return the sizes by name."""
+    names = JOBS_SIZES if isinstance(instance, JobsInstance) else DAG_SIZES
+    return {name: int(getattr(instance, name)) for name in names}
+
 
 BOUND_COLUMNS = tuple(Bound.__dataclass_fields__)
 """Fields of a bound, in their order: columns of the CSV file and of the data frame after those of the instance."""
@@ -161,7 +171,7 @@ class BoundTable(list[Bound]):
     def to_latex(self) -> str:
         """Return a table with one row per bound, for the package booktabs; names are escaped.
 
-        `studies.bound_comparison` makes the one with a row per instance.
+        `studies.analysis.bound_comparison` makes the one with a row per instance.
         """
         headings = self.headings()
         rows = [[latex_text(cell) for cell in row] for row in self.rows()]

@@ -1,4 +1,4 @@
-"""What `solve` refuses before it begins: arguments that would be ignored or fail later."""
+"""What the front door refuses before it begins: arguments that would be ignored, fail later or break a rule."""
 
 from __future__ import annotations
 
@@ -7,18 +7,57 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.contention import Contention
-from solvers.confirm import check_confirm_time_limit
+from instances.dag.contention import Contention
+from solvers.confirmation.claim import check_confirm_time_limit
 from solvers.methods import KINDS_WITH_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heuristics.stop.stop_criterion import StopCriterion
-    from instances.dag_schedule import DagSchedule
-    from instances.jobs.jobs_schedule import JobsSchedule
-    from solvers.bound import Bound
+    from heuristics.search.stop_criteria import StopCriterion
+    from instances.dag.schedule import DagSchedule
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.schedule import JobsSchedule
     from solvers.methods import Kind
+    from solvers.run.bound import Bound
+
+
+def knows_contention(function: Callable[..., Any]) -> bool:
+    """Say whether a method or bound takes the rule, that is whether its signature names `contention`."""
+    return "contention" in inspect.signature(function).parameters
+
+
+def check_contention(name: str, function: Callable[..., Any], contention: Contention) -> None:
+    """Refuse contention for a method that does not know it: its schedules would break the rule.
+
+    Raises
+    ------
+    ValueError
+        If there is contention and the function does not take it.
+    """
+    if contention is not Contention.NONE and not knows_contention(function):
+        raise ValueError(f"contention: expected none for {name}, which does not know the rule, got {contention}.")
+
+
+KNOW_INTERFERENCE = ("co-location-search",)
+"""Exact methods for jobs that slow each other down."""
+
+
+def refuse_interference(instance: JobsInstance, name: str) -> None:
+    """Refuse an exact method to which a job runs as long as it would alone; policies need not know.
+
+    Raises
+    ------
+    ValueError
+        If the instance has interference and the method does not know it.
+    """
+    if instance.interference is not None and name not in KNOW_INTERFERENCE:
+        known = ", ".join(KNOW_INTERFERENCE)
+        raise ValueError(
+            f"method: expected one that knows interference ({known}, or a policy), got {name!r}, to which jobs run as "
+            "long as they would alone."
+        )
+
 
 MAX_THREADS = 1024
 """More threads than any back end can use."""

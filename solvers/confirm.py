@@ -1,78 +1,35 @@
-"""Confirming what was proved: a second model is asked to refute that a schedule below a bound exists."""
+"""Confirming what was proved: which claims of a run or of a table of bounds are put to which second model."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heuristics.stopwatch import Stopwatch
-from instances.contention import Contention
-from instances.objective import objective_value
-from instances.verify_dag_schedule import verify_dag_schedule
-from solvers.confirmation import Confirmation
-from solvers.contradiction import raise_contradiction
-from solvers.exact_run import ExactRun
+from heuristics.search.clock import Stopwatch
+from instances.dag.contention import Contention
+from solvers.backends.second_opinion import second_model
+from solvers.confirmation.claim import Confirmation, ask_second_model, claim_of_bound
 from solvers.methods import METHODS
-from solvers.second_opinion import second_model, second_opinion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
-    from instances.objective import Objective
-    from solvers.bound import Bound
-    from solvers.outcome import Outcome
-
-CONFIRM_SECONDS = 60.0
-"""Time for a confirmation where neither it nor the method was given a limit."""
+    from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
+    from instances.dag.schedule import DagSchedule
+    from solvers.run.bound import Bound
+    from solvers.run.exact_run import ExactRun
+    from solvers.run.outcome import Outcome
 
 
-def confirm_outcome(
-    instance: DagInstance,
-    objective: Objective,
-    outcome: Outcome,
-    bound: Bound | None,
-    *,
-    method: str,
-    run: ExactRun,
-    contention: Contention = Contention.NONE,
-) -> tuple[Bound | None, Confirmation | None]:
-    """Confirm what a run of an exact method claims: its best bound, or that there is no schedule.
+def _already(claim: str, confirmed_by: str) -> Confirmation:
+    """Return that a claim was confirmed by the method itself."""
+    return Confirmation(claim=claim, asked=confirmed_by, confirmed_by=confirmed_by)
 
-    Parameters
-    ----------
-    instance, objective, run
-        As in `confirm_bound`.
-    contention
-        As in `solve`.
-    outcome
-        Of the method.
-    bound
-        The best one known, None where there is none.
-    method
-        Name of the method.
 
-    Returns
-    -------
-    tuple
-        The bound, with what confirms it, and what was asked; None where there is nothing to confirm.
-
-    Raises
-    ------
-    ContradictionError
-        If the second model finds a schedule that verifies where there should be none.
-    """
-    if outcome.is_infeasible:
-        if outcome.confirmed_by is not None:
-            return bound, _already("no schedule at all", outcome.confirmed_by)
-        solver, first = outcome.solver, f"{method} ({outcome.solver or 'no solver'})"
-        by_search = solver is not None
-        return bound, _confirm(instance, objective, None, None, first, solver, by_search, run, contention)
-    if bound is None:
-        return None, None
-    return confirm_bound(instance, objective, bound, schedule=outcome.schedule, run=run)
+def _is_exact(bound: Bound) -> bool:
+    """Say whether an exact method stands behind a bound."""
+    return bound.method in METHODS and METHODS[bound.method].kind == "exact"
 
 
 def confirm_bound(
@@ -111,10 +68,12 @@ def confirm_bound(
         If the second model finds a schedule below the bound that verifies; a reproducer file is left.
     """
     if bound.confirmed_by is not None:
-        return bound, _already(_claim(objective, bound.value), bound.confirmed_by)
+        return bound, _already(claim_of_bound(objective, bound.value), bound.confirmed_by)
     first = f"{bound.method} ({bound.solver or 'no solver'})"
     by_search = _is_exact(bound) and bound.solver is not None
-    confirmation = _confirm(instance, objective, bound, schedule, first, bound.solver, by_search, run, bound.contention)
+    confirmation = ask_second_model(
+        instance, objective, bound, schedule, first, bound.solver, by_search, run, bound.contention
+    )
     return replace(bound, confirmed_by=confirmation.confirmed_by), confirmation
 
 
@@ -171,102 +130,47 @@ def confirm_bounds(
     return done, asked
 
 
-def check_confirm_time_limit(confirm: bool, time_limit: float | None) -> None:
-    """Refuse a time limit of 0 or less, and one for what is not asked for.
+def confirm_outcome(
+    instance: DagInstance,
+    objective: Objective,
+    outcome: Outcome,
+    bound: Bound | None,
+    *,
+    method: str,
+    run: ExactRun,
+    contention: Contention = Contention.NONE,
+) -> tuple[Bound | None, Confirmation | None]:
+    """Confirm what a run of an exact method claims: its best bound, or that there is no schedule.
+
+    Parameters
+    ----------
+    instance, objective, run
+        As in `confirm_bound`.
+    contention
+        As in `solve`.
+    outcome
+        Of the method.
+    bound
+        The best one known, None where there is none.
+    method
+        Name of the method.
+
+    Returns
+    -------
+    tuple
+        The bound, with what confirms it, and what was asked; None where there is nothing to confirm.
 
     Raises
     ------
-    ValueError
-        If it is one of these.
+    ContradictionError
+        If the second model finds a schedule that verifies where there should be none.
     """
-    if time_limit is not None and not (confirm and time_limit > 0):
-        expected = "a positive number of seconds" if confirm else "none without confirm"
-        raise ValueError(f"confirm_time_limit: expected {expected}, got {time_limit}.")
-
-
-def confirmation_run(
-    *, time_limit: float | None, threads: int, seed: int, should_stop: Callable[[], bool] = lambda: False
-) -> ExactRun:
-    """Return limits for a second model; it is told nothing of what the first one found."""
-    return ExactRun(
-        start=None,
-        lower_bound=0,
-        time_limit=None if time_limit is None or math.isinf(time_limit) else time_limit,
-        threads=threads,
-        seed=seed,
-        watch=Stopwatch(),
-        report=lambda objective, bound: None,
-        should_stop=should_stop,
-    )
-
-
-def _confirm(
-    instance: DagInstance,
-    objective: Objective,
-    bound: Bound | None,
-    schedule: DagSchedule | None,
-    first: str,
-    solver: str | None,
-    by_search: bool,
-    run: ExactRun,
-    contention: Contention,
-) -> Confirmation:
-    """Ask, and raise where the answer is a schedule that should not exist; `first` is who claims."""
-    watch, second = Stopwatch(), second_model(solver)
-    value = None if bound is None else bound.value
-    claim = "no schedule at all" if value is None else _claim(objective, value)
-    opinion = second_opinion(
-        second, instance, objective, value, run, own_windows_only=not by_search, contention=contention
-    )
-    reason = opinion.reason
-    if opinion.schedule is not None:
-        found = None
-        if not verify_dag_schedule(instance, opinion.schedule, contention):  # a second model may err too
-            found = objective_value(instance, opinion.schedule, objective)
-        if found is not None and (value is None or found < value):
-            answer = f"a schedule with {_words(objective)} {found}"
-            raise_contradiction(
-                instance,
-                f"{first} claims: {claim}. {second.name} finds {answer}.",
-                schedule=opinion.schedule,
-                other_schedule=schedule,
-                claims={first: claim, second.name: answer},
-                evidence={
-                    "bound": None if bound is None else bound.to_dict(),
-                    "objective_name": str(objective),
-                    "objective": found,
-                    "contention": str(contention),
-                    "threads": run.threads,
-                    "seed": run.seed,
-                    "confirm_time_limit": run.time_limit,
-                },
-            )
-        reason = "what it found is no such schedule"
-    return Confirmation(
-        claim=claim,
-        asked=second.name,
-        confirmed_by=opinion.confirmed_by,
-        reason=reason,
-        seconds=watch.seconds,
-        time_limit=run.time_limit,
-    )
-
-
-def _already(claim: str, confirmed_by: str) -> Confirmation:
-    """Return that a claim was confirmed by the method itself."""
-    return Confirmation(claim=claim, asked=confirmed_by, confirmed_by=confirmed_by)
-
-
-def _is_exact(bound: Bound) -> bool:
-    """Say whether an exact method stands behind a bound."""
-    return bound.method in METHODS and METHODS[bound.method].kind == "exact"
-
-
-def _claim(objective: Objective, value: int) -> str:
-    """Say what a bound claims."""
-    return f"no {_words(objective)} below {value}"
-
-
-def _words(objective: Objective) -> str:
-    """Name an objective."""
-    return str(objective).replace("_", " ")
+    if outcome.is_infeasible:
+        if outcome.confirmed_by is not None:
+            return bound, _already("no schedule at all", outcome.confirmed_by)
+        solver, first = outcome.solver, f"{method} ({outcome.solver or 'no solver'})"
+        by_search = solver is not None
+        return bound, ask_second_model(instance, objective, None, None, first, solver, by_search, run, contention)
+    if bound is None:
+        return None, None
+    return confirm_bound(instance, objective, bound, schedule=outcome.schedule, run=run)

@@ -1,140 +1,32 @@
-"""Proven lower bounds of an instance."""
+"""Proven lower bounds of an instance of either problem."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from instances.contention import Contention
-from instances.objective import Objective
-from solvers.bound import best_bound as best_bound
-from solvers.bound_method import BoundMethod
-from solvers.bound_of_exact_method import bound_of_exact_method
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective
+from instances.jobs.objective import JobsObjective
+from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS, MAX_PAIRS_FOR_COSTLY
 from solvers.bound_table import BoundTable
-from solvers.check_contention import check_contention, knows_contention
-from solvers.confirm import CONFIRM_SECONDS, check_confirm_time_limit, confirm_bounds, confirmation_run
-from solvers.interrupt import Interrupt
-from solvers.methods import METHODS
-from solvers.refuse_contradictions import refuse_contradictions
-from solvers.status import Status, Termination
-from solvers.versions import available_cores
+from solvers.check_arguments import check_contention, knows_contention
+from solvers.confirm import confirm_bounds
+from solvers.confirmation.claim import CONFIRM_SECONDS, check_confirm_time_limit, confirmation_run
+from solvers.methods import JOBS_METHODS, METHODS
+from solvers.run.contradiction import raise_contradiction
+from solvers.run.exact_run import Interrupt
+from solvers.run.outcome import Status, Termination
+from solvers.run.versions import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from instances.dag_instance import DagInstance
-    from solvers.bound import Bound
-    from solvers.result import Result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DagBoundMethod(BoundMethod):
-    """A way to a bound of a DAG instance.
-
-    Parameters
-    ----------
-    path, proof, distribution
-        As in `BoundMethod`.
-    is_costly
-        Whether it is left out, unless named, above `MAX_PAIRS_FOR_COSTLY` pairs of task and GPU.
-    is_default
-        Whether it is computed at all unless named; not where another bound is never below it, or it takes a second.
-    only
-        The one objective that it says something about, None for both; for the other one its value is 0.
-    rule
-        The contention that it is made for, None where it is not; elsewhere it says no more than another one.
-    """
-
-    is_costly: bool = False
-    is_default: bool = True
-    only: Objective | None = None
-    rule: Contention | None = None
-
-
-BOUND_METHODS = {
-    "critical-path": DagBoundMethod(
-        path="formulations.dag.bounds.critical_path:critical_path",
-        proof="longest path, smallest durations, free transfers",
-    ),
-    "transfer-aware-path": DagBoundMethod(
-        path="formulations.dag.bounds.transfer_aware_path:transfer_aware_path",
-        proof="longest path, cheapest transfers",
-    ),
-    "join-aware-path": DagBoundMethod(
-        path="formulations.dag.bounds.join_aware_path:join_aware_path",
-        proof="longest path, one task at a time at joins",
-    ),
-    "nic-aware-path": DagBoundMethod(
-        path="formulations.dag.bounds.nic_aware_path:nic_aware_path",
-        proof="longest path, one task or transfer at a time at joins",
-        rule=Contention.NIC,
-    ),
-    "area": DagBoundMethod(
-        path="formulations.dag.bounds.area:area",
-        proof="area LP, multipliers checked in integers",
-        distribution="highspy",
-    ),
-    "fernandez-bussell": DagBoundMethod(
-        path="formulations.dag.bounds.fernandez_bussell:fernandez_bussell",
-        proof="work inside the fullest window of time, all GPUs together",
-        is_costly=True,
-        is_default=False,  # energetic is rarely below it
-        only=Objective.MAKESPAN,
-    ),
-    "energetic": DagBoundMethod(
-        path="formulations.dag.bounds.energetic:energetic",
-        proof="all makespans below are refuted by work inside windows, multipliers checked in integers",
-        is_costly=True,
-        is_default=False,  # probing is never below it
-    ),
-    "probing": DagBoundMethod(
-        path="formulations.dag.bounds.probing:probing",
-        proof="all makespans below are refuted, as by energetic, under every choice for some task",
-        is_costly=True,
-    ),
-    "srpt": DagBoundMethod(
-        path="formulations.dag.bounds.srpt:srpt",
-        proof="all GPUs as one, the shortest remaining job first, by rank",
-        only=Objective.WEIGHTED_COMPLETION,
-    ),
-    "eastman-even-isaacs": DagBoundMethod(
-        path="formulations.dag.bounds.eastman_even_isaacs:eastman_even_isaacs",
-        proof="single tasks by weight over shortest duration",
-        is_default=False,  # mean-busy-time is never below it
-        only=Objective.WEIGHTED_COMPLETION,
-    ),
-    "mean-busy-time": DagBoundMethod(
-        path="formulations.dag.bounds.mean_busy_time:mean_busy_time",
-        proof="all GPUs as one, interrupted at will",
-        only=Objective.WEIGHTED_COMPLETION,
-    ),
-    "window-load": DagBoundMethod(
-        path="formulations.dag.bounds.window_load:window_load",
-        proof="window-load LP, multipliers checked in integers",
-        distribution="highspy",
-        is_default=False,  # destructive begins with it
-        only=Objective.MAKESPAN,
-    ),
-    "destructive": DagBoundMethod(
-        path="formulations.dag.bounds.destructive:destructive",
-        proof="all makespans below are refuted by window loads",
-        distribution="highspy",
-        is_costly=True,
-        is_default=False,  # energetic is rarely below it, and quicker
-        only=Objective.MAKESPAN,
-    ),
-    "time-indexed": DagBoundMethod(
-        path="formulations.dag.bounds.time_indexed:time_indexed",
-        proof="time-indexed LP, multipliers checked in integers",
-        distribution="highspy",
-        is_default=False,  # about a second
-    ),
-}
-"""Bounds without search, by name."""
-
-MAX_PAIRS_FOR_COSTLY = 1_000
-"""Up to here the costly bounds take a fraction of a second."""
+    from instances.dag.instance import DagInstance
+    from instances.jobs.instance import JobsInstance
+    from solvers.result import JobsResult, Result
+    from solvers.run.bound import Bound
 
 
 def lower_bound(
@@ -167,8 +59,9 @@ def lower_bound(
     threads, seed
         Of the exact methods, as in `solve`.
     confirm
-        Whether second models are asked to refute that a schedule below a bound exists, as `solvers.confirm` says: for
-        every exact method, and once for all other bounds, beginning with the largest.
+        Whether second models are asked to refute that a schedule below a bound exists, as
+        `solvers.confirmation.claim` says: for every exact method, and once for all other bounds, beginning with the
+        largest.
     confirm_time_limit
         Seconds for each question, as in `solve`.
     on_method
@@ -280,3 +173,117 @@ def _bound(name: str, instance: DagInstance, objective: Objective, contention: C
     method = BOUND_METHODS[name]
     rule = {"contention": contention} if knows_contention(method.resolve()) else {}
     return method.bound(name, instance, objective, **rule)
+
+
+def lower_bound_jobs(
+    instance: JobsInstance,
+    *,
+    objective: JobsObjective | str = JobsObjective.TOTAL_COMPLETION,
+    methods: Sequence[str] | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+    on_method: Callable[[str, BoundTable], None] = lambda name, table: None,
+) -> BoundTable:
+    """Return proven lower bounds.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    methods
+        Names of bounds (`JOBS_BOUND_METHODS`) or exact methods; by default the bounds that are worth their time with so
+        many jobs.
+    time_limit
+        Seconds for each exact method among them.
+    threads, seed
+        Of the exact methods, as in `solve_jobs`.
+    on_method
+        Told of every method before it begins, and of the table so far.
+
+    Returns
+    -------
+    BoundTable
+        A list with one bound per method, in the given order. Ctrl-C in an exact method keeps what there is and leaves
+        out the methods after it.
+
+    Raises
+    ------
+    ValueError
+        If a method is neither a bound nor exact, or an argument is out of range.
+    ContradictionError
+        If an exact method finds a schedule below a bound; a reproducer file is left.
+    """
+    from solvers.solve_jobs import solve_jobs
+
+    objective = JobsObjective(objective)
+    names = list(default_bounds(instance) if methods is None else methods)
+    for name in names:
+        if name not in known_bounds():
+            raise ValueError(f"methods: expected some of {', '.join(known_bounds())}, got {name!r}.")
+    table = BoundTable(instance=instance, objective=objective)
+    results: dict[str, JobsResult] = {}
+    for number, name in enumerate(names):
+        on_method(name, table)
+        if name in JOBS_BOUND_METHODS:
+            table.append(JOBS_BOUND_METHODS[name].bound(name, instance, objective))
+            refuse_contradictions(table, results)
+            continue
+        results[name] = result = solve_jobs(
+            instance, name, objective=objective, time_limit=time_limit, threads=threads, seed=seed
+        )
+        if result.bound is not None:
+            table.append(bound_of_exact_method(name, result))
+        refuse_contradictions(table, results)
+        if result.termination is Termination.INTERRUPTED:
+            table.left_out += names[number + 1 :]
+            return table
+    return table
+
+
+def known_bounds() -> list[str]:
+    """Return the names of all bounds and exact methods."""
+    return [*JOBS_BOUND_METHODS, *(name for name, method in JOBS_METHODS.items() if method.kind == "exact")]
+
+
+def default_bounds(instance: JobsInstance) -> list[str]:
+    """Return the bounds that are worth their time on an instance of this size."""
+    return [
+        name
+        for name, method in JOBS_BOUND_METHODS.items()
+        if method.max_jobs is None or instance.num_jobs <= method.max_jobs
+    ]
+
+
+def bound_of_exact_method(name: str, result: Result | JobsResult) -> Bound:
+    """Return its own bound, or one that it began with and did not have to raise; the result has a bound."""
+    bound = result.bound
+    assert bound is not None  # the caller looked
+    if bound.method == name:
+        return bound
+    proof = f"{bound.method} meets a schedule" if bound.is_optimum else f"no more than {bound.method}"
+    return replace(
+        bound, method=name, proof=proof, seconds=result.runtime_seconds, threads=result.threads, seed=result.seed
+    )
+
+
+def refuse_contradictions(table: BoundTable, results: Mapping[str, Result] | Mapping[str, JobsResult]) -> None:
+    """Raise if the schedule of an exact method is below the bound of another one, or refutes that there is none."""
+    found = [result for result in results.values() if result.objective is not None]
+    best = min(found, key=lambda result: result.objective or 0, default=None)
+    if best is None or best.objective is None:
+        return
+    claims = {name: "no schedule exists" for name in table.infeasible_by}
+    claims |= {bound.method: f"a bound of {bound.value}" for bound in table if bound.value > best.objective}
+    for name, claim in claims.items():
+        other = results.get(name)
+        raise_contradiction(
+            table.instance,
+            f"{name} claims {claim}, {best.method} has a verified schedule of {best.objective}.",
+            schedule=best.schedule,
+            other_schedule=None if other is None else other.schedule,
+            claims={name: claim, best.method: f"a schedule of {best.objective}"},
+            evidence={"bounds": table.to_dicts(), "objective_name": table.objective_name, "seed": best.seed},
+        )

@@ -1,14 +1,16 @@
-"""Every method by name; resolved on first use, so that listing them is cheap."""
+"""Every method of both problems by name; resolved on first use, so that listing them is cheap."""
 
 from __future__ import annotations
 
 import difflib
+import inspect
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 Kind = Literal["exact", "improvement", "construction", "search", "policy"]
 
@@ -53,37 +55,37 @@ class Method:
 
 METHODS = {
     "cp-sat": Method(
-        path="solvers.cp_sat:cp_sat",
+        path="solvers.backends.cp_sat:cp_sat",
         kind="exact",
         summary="CP-SAT model with windows from heads and tails, warm-started, two phases",
         source="ours, on OR-Tools",
     ),
     "down-sets": Method(
-        path="solvers.down_sets:down_sets",
+        path="solvers.backends.down_sets:down_sets",
         kind="exact",
         summary="dynamic programming over down-sets with dominance and loads, as a beam search of growing width",
         source="ours, after Held, Karp 1962 and Zhang 1998",
     ),
     "milp-disjunctive": Method(
-        path="solvers.milp:milp_disjunctive",
+        path="solvers.backends.milp:milp_disjunctive",
         kind="exact",
         summary="pairwise disjunctive MILP in Pyomo with HiGHS, confirmed by CP-SAT",
         source="ours, after Moirai's program",
     ),
     "milp-gdp": Method(
-        path="solvers.milp:milp_gdp",
+        path="solvers.backends.milp:milp_gdp",
         kind="exact",
         summary="generalised disjunctive program: big-M, multiple big-M or hull MILP with HiGHS, confirmed by CP-SAT",
         source="ours, on Pyomo.GDP",
     ),
     "milp-time-indexed": Method(
-        path="solvers.milp:milp_time_indexed",
+        path="solvers.backends.milp:milp_time_indexed",
         kind="exact",
         summary="time-indexed MILP with strong transfer rows in Pyomo with HiGHS, confirmed by CP-SAT",
         source="ours; basic model textbook",
     ),
     "nip": Method(
-        path="solvers.nip:nip",
+        path="solvers.backends.nip:nip",
         kind="exact",
         summary="nonlinear integer program in Pyomo as it stands with SCIP, confirmed by CP-SAT",
         source="ours",
@@ -91,61 +93,61 @@ METHODS = {
         tiny_tasks=6,  # with 7, one in a hundred takes seconds: spatial branch and bound on a full GPU
     ),
     "nip-linearised": Method(
-        path="solvers.nip:nip_linearised",
+        path="solvers.backends.nip:nip_linearised",
         kind="exact",
         summary="the nonlinear integer program, exactly linearised, with HiGHS, confirmed by CP-SAT",
         source="ours; linearisation textbook",
     ),
     "lns": Method(
-        path="solvers.lns.lns:lns",
+        path="solvers.backends.lns:lns",
         kind="improvement",
         summary="annealed reinsertion and windows repaired by CP-SAT: best schedules of hundreds to thousands of tasks",
         source="ours, on OR-Tools",
     ),
     "heft": Method(
-        path="heuristics.dag.heft:heft",
+        path="heuristics.dag.list_scheduling:heft",
         kind="construction",
         summary="highest upward rank first, earliest finish, insertion",
         source="Topcuoglu, Hariri, Wu 2002",
     ),
     "cpop": Method(
-        path="heuristics.dag.cpop:cpop",
+        path="heuristics.dag.list_scheduling:cpop",
         kind="construction",
         summary="critical path on one GPU, earliest finish for the rest",
         source="Topcuoglu, Hariri, Wu 2002",
     ),
     "peft": Method(
-        path="heuristics.dag.peft:peft",
+        path="heuristics.dag.list_scheduling:peft",
         kind="construction",
         summary="earliest finish plus optimistic cost table",
         source="Arabnejad, Barbosa 2014",
     ),
     "etf": Method(
-        path="heuristics.dag.etf:etf",
+        path="heuristics.dag.dynamic_list_scheduling:etf",
         kind="construction",
         summary="pair of task and GPU with the earliest start",
         source="Hwang, Chow, Anger, Lee 1989",
     ),
     "min-min": Method(
-        path="heuristics.dag.min_min:min_min",
+        path="heuristics.dag.dynamic_list_scheduling:min_min",
         kind="construction",
         summary="ready task with the smallest best finish",
         source="Ibarra, Kim 1977",
     ),
     "max-min": Method(
-        path="heuristics.dag.max_min:max_min",
+        path="heuristics.dag.dynamic_list_scheduling:max_min",
         kind="construction",
         summary="ready task with the largest best finish",
         source="Ibarra, Kim 1977",
     ),
     "round-robin": Method(
-        path="heuristics.dag.round_robin:round_robin",
+        path="heuristics.dag.list_scheduling:round_robin",
         kind="construction",
         summary="floor: the next GPU that fits",
         source="textbook",
     ),
     "random": Method(
-        path="heuristics.dag.random_placement:random_placement",
+        path="heuristics.dag.list_scheduling:random_placement",
         kind="construction",
         summary="floor: a random GPU that fits",
         source="textbook",
@@ -157,7 +159,7 @@ METHODS = {
         source="textbook",
     ),
     "woa": Method(
-        path="heuristics.dag.woa:woa",
+        path="heuristics.dag.whale_optimisation:woa",
         kind="search",
         summary="whale optimisation algorithm on random keys",
         source="Mirjalili, Lewis 2016; keys and decoder ours",
@@ -181,19 +183,19 @@ METHODS = {
         source="Kirkpatrick, Gelatt, Vecchi 1983; keys and decoder ours",
     ),
     "rtgs": Method(
-        path="heuristics.dag.rtgs.rtgs:rtgs",
+        path="heuristics.dag.rtgs.search:rtgs",
         kind="search",
         summary="whales that wish for loads, placements greedily made of the wishes",
         source="Du, Ji, Wu, Hou, Nie 2025; on unrelated GPUs with transfers and memory: ours",
     ),
     "worl-rtgs": Method(
-        path="heuristics.dag.worl_rtgs.worl_rtgs:worl_rtgs",
+        path="heuristics.dag.worl_rtgs.search:worl_rtgs",
         kind="search",
         summary="whales that wish for loads, placements made of the wishes by a trained Double-DQN",
         source="ours, an interpretation of Du, Wu, Hou, Nie, Song 2025",
     ),
     "ddqn-sampling": Method(
-        path="heuristics.dag.worl_rtgs.ddqn_sampling:ddqn_sampling",
+        path="heuristics.dag.worl_rtgs.ddqn:ddqn_sampling",
         kind="search",
         summary="best of many placements drawn from the trained Double-DQN, no whales",
         source="ours",
@@ -220,8 +222,6 @@ def method_named(name: str) -> Method:
         If there is none of that name.
     """
     if name not in METHODS:
-        from solvers.jobs.jobs_methods import JOBS_METHODS
-
         if name in JOBS_METHODS:
             known = ", ".join(METHODS)
             raise ValueError(f"method: expected one for DAGs of tasks ({known}), got {name!r}, which schedules jobs.")
@@ -229,3 +229,181 @@ def method_named(name: str) -> Method:
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {name!r}{hint}.")
     return METHODS[name]
+
+
+JOBS_METHODS = {
+    "cp-sat": Method(
+        path="solvers.backends.cp_sat_jobs:cp_sat_jobs",
+        kind="exact",
+        summary="offline optimum: CP-SAT with starts and replica counts per server",
+        source="ours, on OR-Tools",
+    ),
+    "milp-time-indexed": Method(
+        path="solvers.backends.milp_jobs:milp_jobs",
+        kind="exact",
+        summary="offline optimum: time-indexed MILP in Pyomo with HiGHS, confirmed by CP-SAT",
+        source="ours; basic model textbook",
+    ),
+    "co-location-search": Method(
+        path="solvers.backends.co_location_jobs:co_location_jobs",
+        kind="exact",
+        summary="offline optimum under interference: every start and placement of a handful of jobs, by replay",
+        source="ours",
+    ),
+    "a-srpt": Method(
+        path="heuristics.jobs.policies.a_srpt:a_srpt",
+        kind="policy",
+        summary="SRPT on a virtual machine fed with predictions decides the order, heavy jobs wait for one place",
+        source="reconstruction after Luo, Liu, Lee, Shroff 2025",
+    ),
+    "fifo": Method(
+        path="heuristics.jobs.policies.key_policies:fifo",
+        kind="policy",
+        summary="first come, first served; the head blocks",
+        source="textbook",
+    ),
+    "spjf": Method(
+        path="heuristics.jobs.policies.key_policies:spjf",
+        kind="policy",
+        summary="shortest predicted job first; the head blocks",
+        source="reconstruction",
+    ),
+    "spwf": Method(
+        path="heuristics.jobs.policies.key_policies:spwf",
+        kind="policy",
+        summary="smallest predicted GPU-ticks first; the head blocks",
+        source="reconstruction",
+    ),
+    "wcs-duration": Method(
+        path="heuristics.jobs.policies.key_policies:wcs_duration",
+        kind="policy",
+        summary="shortest predicted job first; whoever fits starts",
+        source="reconstruction",
+    ),
+    "wcs-workload": Method(
+        path="heuristics.jobs.policies.key_policies:wcs_workload",
+        kind="policy",
+        summary="smallest predicted GPU-ticks first; whoever fits starts",
+        source="reconstruction",
+    ),
+    "wcs-subtime": Method(
+        path="heuristics.jobs.policies.key_policies:wcs_subtime",
+        kind="policy",
+        summary="first come, first served; whoever fits starts",
+        source="reconstruction",
+    ),
+    "qssf": Method(
+        path="heuristics.jobs.policies.key_policies:qssf",
+        kind="policy",
+        summary="quasi-shortest service first: estimated duration times GPUs; the head blocks",
+        source="Hu et al. 2021",
+    ),
+    "srtf": Method(
+        path="heuristics.jobs.policies.key_policies:srtf",
+        kind="policy",
+        summary="shortest job first with the true iterations, whatever the predictor",
+        source="textbook",
+    ),
+    "load-balancing": Method(
+        path="heuristics.jobs.policies.key_policies:load_balancing",
+        kind="policy",
+        summary="first come, first served on the least-loaded servers; whoever fits starts",
+        source="reconstruction",
+    ),
+    "bin-packing": Method(
+        path="heuristics.jobs.policies.key_policies:bin_packing",
+        kind="policy",
+        summary="first come, first served on the fullest server that holds the job; whoever fits starts",
+        source="textbook; rule for gangs reconstruction",
+    ),
+    "least-interference": Method(
+        path="heuristics.jobs.policies.key_policies:least_interference",
+        kind="policy",
+        summary="first come, first served on the servers with least load of resources; whoever fits starts",
+        source="reconstruction",
+    ),
+    "drf": Method(
+        path="heuristics.jobs.policies.resource_policies:drf",
+        kind="policy",
+        summary="the oldest job of the user with the smallest dominant share first; the head blocks",
+        source="Ghodsi et al. 2011; rule for gangs reconstruction",
+    ),
+    "tetris": Method(
+        path="heuristics.jobs.policies.resource_policies:tetris",
+        kind="policy",
+        summary="the job that aligns best with what is free first; whoever fits starts",
+        source="Grandl et al. 2014; rule for gangs reconstruction",
+    ),
+    "marl": Method(
+        path="heuristics.jobs.marl.policy:marl",
+        kind="policy",
+        summary="agents that own servers place, forward or wait, by a trained graph network",
+        source="reconstruction after Zhao and Wu 2022",
+    ),
+}
+"""Methods for the jobs problem by name."""
+
+
+def jobs_method_named(name: str) -> Method:
+    """Return a registered method for the jobs problem.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name, or it is one for the DAG problem only.
+    """
+    if name in JOBS_METHODS:
+        return JOBS_METHODS[name]
+    if name in METHODS:
+        known = ", ".join(JOBS_METHODS)
+        raise ValueError(f"method: expected one for jobs ({known}), got {name!r}, which schedules DAGs of tasks.")
+    near = difflib.get_close_matches(name, JOBS_METHODS, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    raise ValueError(f"method: expected one of {', '.join(JOBS_METHODS)}, got {name!r}{hint}.")
+
+
+def kind_of(method: str | Callable[..., Any]) -> Kind:
+    """Return what a method is: a function that takes `stop` is a search, any other function a construction.
+
+    Raises
+    ------
+    ValueError
+        If no method of that name is registered.
+    """
+    return resolve_method(method)[0]
+
+
+def resolve_method(method: str | Callable[..., Any]) -> tuple[Kind, Callable[..., Any]]:
+    """Return kind and function of a method.
+
+    Raises
+    ------
+    ValueError
+        If no method of that name is registered.
+    TypeError
+        If it is neither a name nor a function.
+    """
+    if isinstance(method, str):
+        registered = method_named(method)
+        return registered.kind, registered.resolve()
+    if not callable(method):
+        raise TypeError(f"method: expected a name or a function, got {method!r}.")
+    return ("search" if "stop" in inspect.signature(method).parameters else "construction"), method
+
+
+def resolve_jobs_method(method: str | Callable[..., Any]) -> tuple[Kind, Callable[..., Any]]:
+    """Return kind and function of a method; a function of the user's is a policy.
+
+    Raises
+    ------
+    ValueError
+        If no method of that name is registered for jobs.
+    TypeError
+        If it is neither a name nor a function.
+    """
+    if isinstance(method, str):
+        registered = jobs_method_named(method)
+        return registered.kind, registered.resolve()
+    if not callable(method):
+        raise TypeError(f"method: expected a name or a function, got {method!r}.")
+    return "policy", method

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from heuristics.callback import Callback
-from heuristics.stopwatch import Stopwatch
-from instances.contention import Contention
-from instances.dag_schedule import DagSchedule
-from instances.jobs.jobs_instance import JobsInstance
-from instances.objective import Objective, objective_value
-from instances.verify_dag_schedule import verify_dag_schedule
-from solvers.check_arguments import check_arguments, check_bounds, check_confirmation
-from solvers.check_contention import check_contention, knows_contention
-from solvers.confirm import CONFIRM_SECONDS, confirm_outcome, confirmation_run
-from solvers.exact_run import ExactRun
-from solvers.interrupt import Interrupt
-from solvers.lower_bound import best_bound, lower_bound
-from solvers.methods import KINDS_WITH_RUN, WARM_START_METHODS, method_named
-from solvers.proven_bounds import check_against_bounds, with_proof
-from solvers.recorder import Recorder
-from solvers.resolve_method import resolve_method
+from heuristics.search.clock import Stopwatch
+from heuristics.search.progress import Callback
+from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from instances.jobs.instance import JobsInstance
+from solvers.check_arguments import (
+    check_arguments,
+    check_bounds,
+    check_confirmation,
+    check_contention,
+    knows_contention,
+)
+from solvers.confirm import confirm_outcome
+from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
+from solvers.lower_bound import lower_bound
+from solvers.methods import KINDS_WITH_RUN, WARM_START_METHODS, method_named, resolve_method
 from solvers.result import Result
-from solvers.run_heuristic import run_heuristic
-from solvers.versions import available_cores
+from solvers.run.bound import best_bound, check_against_bounds, with_proof
+from solvers.run.exact_run import ExactRun, Interrupt
+from solvers.run.outcome import Outcome, Termination
+from solvers.run.recorder import Recorder
+from solvers.run.versions import available_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heuristics.stop.stop_criterion import StopCriterion
-    from instances.dag_instance import DagInstance
-    from instances.jobs.jobs_objective import JobsObjective
-    from instances.jobs.jobs_schedule import JobsSchedule
-    from solvers.bound import Bound
-    from solvers.jobs.jobs_result import JobsResult
-    from solvers.outcome import Outcome
+    from heuristics.search.progress import Progress
+    from heuristics.search.stop_criteria import StopCriterion
+    from instances.dag.instance import DagInstance
+    from instances.jobs.objective import JobsObjective
+    from instances.jobs.schedule import JobsSchedule
+    from solvers.methods import Kind
+    from solvers.result import JobsResult
+    from solvers.run.bound import Bound
+
 
 START_BOUNDS = ("join-aware-path", "area", "mean-busy-time")
 """Where exact and improving methods begin: the best bounds that cost next to nothing; the others follow if need be."""
@@ -120,7 +129,7 @@ def solve(
         A schedule for exact and improving methods to begin with, beside the best list schedule.
     confirm
         Whether a second model is asked to refute that a schedule below the proven bound exists (or, of an infeasible
-        instance, any schedule), as `solvers.confirm` says. For exact methods.
+        instance, any schedule), as `solvers.confirmation.claim` says. For exact methods.
     confirm_time_limit
         Seconds for that, after and beside `time_limit`; by default as many as that, and `CONFIRM_SECONDS` where there
         is none. Where they are over without an answer the bound stands, and the result says that nothing confirms it.
@@ -147,9 +156,9 @@ def solve(
         If the method returned a schedule that violates a constraint.
     """
     if isinstance(instance, JobsInstance):
-        from solvers.jobs.hand_over import hand_over
+        from solvers.solve_jobs import solve_jobs_as_asked
 
-        return hand_over(
+        return solve_jobs_as_asked(
             instance,
             method,
             for_dags={
@@ -287,3 +296,60 @@ def _verified_objective(
     if schedule is None or verify_dag_schedule(instance, schedule, contention):
         return None
     return objective_value(instance, schedule, objective)
+
+
+DEFAULT_EVALUATIONS = 2000
+"""Budget of a search that was given neither a stop criterion nor a time limit."""
+
+
+def run_heuristic(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention,
+    function: Callable[..., Any],
+    kind: Kind,
+    time_limit: float | None,
+    stop: StopCriterion | None,
+    seed: int,
+    watch: Stopwatch,
+    recorder: Recorder,
+    interrupt: Interrupt,
+    parameters: dict[str, Any],
+) -> Outcome:
+    """Call a heuristic with whatever its signature names."""
+    budgets: list[StopCriterion] = [] if stop is None else [stop]
+    if time_limit is not None:
+        budgets.append(MaxSeconds(time_limit))
+    if not budgets:
+        budgets.append(MaxEvaluations(DEFAULT_EVALUATIONS))
+    offered = {
+        "objective": objective,
+        "rng": np.random.default_rng(seed),
+        "stop": AnyOf([interrupt, *budgets]),
+        "callback": recorder,
+        "contention": contention,
+    }
+    wanted = inspect.signature(function).parameters
+    schedule = function(instance, **{key: value for key, value in offered.items() if key in wanted}, **parameters)
+    if schedule is not None and not isinstance(schedule, DagSchedule):
+        raise TypeError(f"method: expected a DagSchedule or None from the function, got {type(schedule).__name__}.")
+    termination = Termination.FINISHED
+    if interrupt.heard or recorder.wants_stop:
+        termination = Termination.INTERRUPTED
+    elif kind == "search":
+        termination = _why(budgets, replace(recorder.progress, seconds=watch.seconds))
+    return Outcome(schedule=schedule, lower_bound=None, termination=termination)
+
+
+def _why(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:
+    """Say which budget ended a search."""
+    for budget in budgets:
+        if isinstance(budget, AnyOf):
+            found = _why(budget.criteria, progress)
+            if found is not Termination.FINISHED:
+                return found
+        elif isinstance(budget, MaxEvaluations) and budget(progress):
+            return Termination.EVALUATIONS
+        elif isinstance(budget, MaxSeconds) and budget(progress):
+            return Termination.TIME_LIMIT
+    return Termination.FINISHED

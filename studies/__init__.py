@@ -1,1 +1,1 @@
-"""Many instances and many methods: gap tables, plots, reports and the command line."""
+"""Many instances x many methods: experiments, their analysis and reports, and the command line."""

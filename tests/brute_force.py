@@ -8,11 +8,15 @@ found so far are cut, for neither objective ever falls when a task is added.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
-from instances import DagInstance, Objective
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 NONE = 2**62
 

@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
-from instances import DagInstance, Objective
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 NONE = 2**62
 

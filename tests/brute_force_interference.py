@@ -13,16 +13,10 @@ import math
 import numpy as np
 from numba import njit
 
-from instances.jobs import (
-    NOT_TOGETHER,
-    Interference,
-    Job,
-    JobsInstance,
-    JobsSchedule,
-    JobsServer,
-    Racks,
-    Stage,
-)
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import NOT_TOGETHER, Interference
+from instances.jobs.schedule import JobsSchedule
+from instances.jobs.servers import JobsServer, Racks
 from tests.interference_strategies import plain_alpha, plain_speed
 from tests.jobs_strategies import all_placements
 

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 if TYPE_CHECKING:
-    from instances.jobs import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 NONE = 2**62
 

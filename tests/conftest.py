@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances import DagInstance
-from instances.readers.heterogeneous_text import read_heterogeneous_text
+from instances.dag.instance import DagInstance
+from instances.readers.dag.heterogeneous_text import read_heterogeneous_text
 from tests.real_data import real_data
 
 if TYPE_CHECKING:

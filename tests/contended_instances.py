@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from instances import DagInstance
+from instances.dag.instance import DagInstance
 
 
 def contended_instance(seed: int, max_edges: int = 6) -> DagInstance:

@@ -12,17 +12,10 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from instances.jobs import (
-    NO_RACK,
-    NOT_TOGETHER,
-    Interference,
-    Job,
-    JobsInstance,
-    JobsSchedule,
-    JobsServer,
-    Racks,
-    Stage,
-)
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import NOT_TOGETHER, Interference
+from instances.jobs.schedule import JobsSchedule
+from instances.jobs.servers import NO_RACK, JobsServer, Racks
 from tests.jobs_strategies import all_placements, jobs_instances
 
 

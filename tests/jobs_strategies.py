@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.servers import JobsServer
 
 Placement = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from solvers import METHODS
+from solvers.methods import METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from hypothesis import strategies as st
 
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.replicas_fit import replicas_fit
+from instances.jobs.servers import JobsServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

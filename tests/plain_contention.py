@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 Busy = dict[object, set[int]]
 

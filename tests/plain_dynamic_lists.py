@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tests.plain_heft import plain_delays
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 def plain_dynamic_list(instance: DagInstance, rule: str) -> tuple[list[int], list[int]] | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 def plain_heft(instance: DagInstance, *, reserve: bool = True) -> tuple[list[int], list[int]] | None:

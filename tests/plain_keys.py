@@ -11,7 +11,7 @@ from tests.plain_heft import plain_delays
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 class PlainKeys:

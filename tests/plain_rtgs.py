@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heuristics.dag.rtgs.herd_draws import draw_round
-from instances import Objective
+from heuristics.dag.rtgs.population import draw_round
+from instances.dag.objective import Objective
 from tests.plain_heft import plain_delays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 class PlainWhale(NamedTuple):

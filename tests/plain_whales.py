@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from heuristics.dag.whale_moves import Draws
+    from heuristics.dag.whale_optimisation import Draws
 
 
 def plain_moves(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from heuristics.stopwatch import Stopwatch
-from solvers.exact_run import ExactRun
+from heuristics.search.clock import Stopwatch
+from solvers.run.exact_run import ExactRun
 
 
 def run_with(*, reported: list[int] | None = None, **fields: Any) -> ExactRun[Any]:

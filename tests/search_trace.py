@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heuristics.callback import Callback
-from heuristics.stop import MaxEvaluations
-from instances import Objective
+from heuristics.search.progress import Callback
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from heuristics.progress import Progress
-    from instances import DagInstance, DagSchedule
+    from heuristics.search.progress import Progress
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
 
 
 class SearchTrace(Callback):

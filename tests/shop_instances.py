@@ -6,7 +6,7 @@ shops pairs of machine and duration, for flexible ones the number of choices and
 
 from __future__ import annotations
 
-from instances import DagInstance
+from instances.dag.instance import DagInstance
 
 FT06 = """
 2 1 0 3 1 6 3 7 5 3 4 6

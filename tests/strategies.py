@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from instances import DagInstance
+from instances.dag.instance import DagInstance
 
 
 @st.composite

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heuristics.stop import MaxEvaluations
-from instances import (
-    Contention,
-    DagInstance,
-    DagSchedule,
-    Objective,
-    dag_schedule_from_json,
-    dag_schedule_to_json,
-    verify_dag_schedule,
-)
-from solvers import METHODS, Status, solve
-from solvers.check_contention import knows_contention
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.contention import Contention
+from instances.dag.json import dag_schedule_from_json, dag_schedule_to_json
+from instances.dag.objective import Objective
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from solvers.check_arguments import knows_contention
+from solvers.methods import METHODS
+from solvers.run.outcome import Status
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.brute_force_contention import optimum_with_nics
 from tests.strategies import changed, dag_instances, reordered
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 KNOWING = [name for name, method in METHODS.items() if knows_contention(method.resolve())]
 HEURISTICS = [name for name in KNOWING if METHODS[name].kind != "exact"]

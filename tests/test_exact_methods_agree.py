@@ -6,8 +6,10 @@ from collections import Counter
 
 import pytest
 
-from instances import Objective
-from solvers import METHODS, Status, solve
+from instances.dag.objective import Objective
+from solvers.methods import METHODS
+from solvers.run.outcome import Status
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.tiny_instances import tiny_instance
 

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from heuristics.stop import MaxEvaluations
-from instances import (
-    DagInstance,
-    DagSchedule,
-    Objective,
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.json import (
     dag_instance_from_json,
     dag_instance_to_json,
     dag_schedule_from_json,
     dag_schedule_to_json,
-    objective_value,
-    verify_dag_schedule,
 )
-from solvers import METHODS, Status, lower_bound, solve
-from solvers.lower_bound import BOUND_METHODS
-from solvers.methods import KINDS_WITH_RUN
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from solvers.bound_methods import BOUND_METHODS
+from solvers.lower_bound import lower_bound
+from solvers.methods import KINDS_WITH_RUN, METHODS
+from solvers.run.outcome import Status
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.method_params import method_params
 from tests.strategies import changed, dag_instances, reordered
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 EXACT = [name for name, method in METHODS.items() if method.kind == "exact"]
 HEURISTICS = [name for name, method in METHODS.items() if method.kind != "exact"]

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 
-from formulations.jobs.bounds.interval_indexed import interval_indexed
-from formulations.jobs.bounds.mean_busy_time import mean_busy_time
-from formulations.jobs.bounds.portfolio import portfolio
-from formulations.jobs.bounds.rank_wise import rank_wise
-from formulations.jobs.bounds.release_plus_duration import release_plus_duration
-from formulations.jobs.bounds.sets_of_kinds import sets_of_kinds
-from formulations.jobs.bounds.time_indexed import time_indexed
-from formulations.jobs.bounds.virtual_srpt import virtual_srpt
-from instances.generators.jobs.generate_jobs import generate_jobs
-from instances.jobs import JobsInstance, JobsObjective, verify_jobs_schedule
-from instances.jobs.jobs_objective import jobs_objective_value
-from solvers.jobs.cp_sat_jobs import cp_sat_jobs
-from solvers.jobs.milp_jobs import milp_jobs
+from formulations.jobs.bounds.single_machine import (
+    jobs_mean_busy_time,
+    rank_wise,
+    release_plus_duration,
+    sets_of_kinds,
+    virtual_srpt,
+)
+from formulations.jobs.bounds.time_indexed import interval_indexed, jobs_time_indexed, portfolio
+from instances.generators.jobs.generate import generate_jobs
+from instances.jobs.objective import JobsObjective, jobs_objective_value
+from instances.jobs.verify import verify_jobs_schedule
+from solvers.backends.cp_sat_jobs import cp_sat_jobs
+from solvers.backends.milp_jobs import milp_jobs
 from tests.brute_force_jobs import optimum_jobs
 from tests.jobs_strategies import jobs_instances, worked_example
 from tests.jobs_twins import twin_instances
 from tests.runs import run_with
 
+if TYPE_CHECKING:
+    from instances.jobs.instance import JobsInstance
+
 BOUNDS = (
     virtual_srpt,
     release_plus_duration,
-    mean_busy_time,
+    jobs_mean_busy_time,
     rank_wise,
     sets_of_kinds,
     interval_indexed,
-    time_indexed,
+    jobs_time_indexed,
     portfolio,
 )
 

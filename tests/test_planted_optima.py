@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from heuristics.stop import MaxEvaluations
-from instances import verify_dag_schedule
-from instances.generators.planted import planted_optimum
-from solvers import METHODS, Status, lower_bound, solve
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.planted import planted_optimum
+from solvers.lower_bound import lower_bound
+from solvers.methods import METHODS
+from solvers.run.outcome import Status
+from solvers.solve import solve
 
 ROOT = Path(__file__).parents[1]
 CONSTRUCTIONS = [name for name, method in METHODS.items() if method.kind == "construction"]
@@ -63,8 +66,8 @@ def test_planted_schedule_is_a_proof_without_search() -> None:
 SCALE = """
 import re, sys
 from pathlib import Path
-from instances.generators.planted import planted_optimum
-from solvers import solve
+from instances.generators.dag.planted import planted_optimum
+from solvers.solve import solve
 planted = planted_optimum(tasks=20_000, num_gpus=64, seed=7)
 for method in sys.argv[1:]:
     result = solve(planted.instance, method, bounds=[], seed=1)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import pytest
 
-from heuristics.stop import MaxEvaluations
-from instances import DagInstance, verify_dag_schedule
-from instances.cluster import parse_cluster
-from instances.readers.alibaba_v2018 import read_alibaba_v2018_jobs
-from instances.readers.measured_graph import READER_COST
-from instances.readers.readers import read_instance
-from solvers import METHODS, Bound, lower_bound, solve
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.clusters.cluster import parse_cluster
+from instances.dag.verify import verify_dag_schedule
+from instances.readers.dag.alibaba_v2018 import read_alibaba_v2018_jobs
+from instances.readers.dag.measured_graph import READER_COST
+from instances.readers.dag.read import read_instance
+from solvers.lower_bound import lower_bound
+from solvers.methods import METHODS
+from solvers.solve import solve
 from tests.real_data import real_data
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
+    from solvers.run.bound import Bound
 
 
 def _nasnet(name: str) -> DagInstance:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from instances import DagInstance
-from solvers import METHODS, Status, solve
+from instances.dag.instance import DagInstance
+from solvers.methods import METHODS
+from solvers.run.outcome import Status
+from solvers.solve import solve
 from tests.shop_instances import FT06, FT10, LA01, MK01, flexible_job_shop, job_shop
 
 EXACT = [name for name, method in METHODS.items() if method.kind == "exact"]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.cluster import parse_cluster
-from instances.dag_from_graph import CostModel
-from instances.generators import FAMILIES, generate
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.generators.dag.generate import FAMILIES, generate
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 CLUSTERS = ("mixed-2", "mixed-3", "mixed-4", "identical-4", "mixed-4-slow")
 WISHED_TASKS = {"mixed-2": (4, 10), "mixed-3": (4, 9), "mixed-4": (4, 8), "identical-4": (4, 8), "mixed-4-slow": (4, 8)}

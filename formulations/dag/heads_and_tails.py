@@ -1,4 +1,4 @@
-"""What must come before and after every task: heads and tails per task and GPU."""
+"""What must come before and after every task: heads and tails per task and GPU, and the path bound that follows."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from formulations.dag.join import INFINITE as INFINITE
-from formulations.dag.join import earliest_start
-from formulations.dag.nic_join import JoinItems, nic_join
-from instances.adjacency import predecessors, successors
-from instances.contention import Contention
-from instances.server_of_gpu import server_of_gpu
+from formulations.dag.join import INFINITE, JoinItems, earliest_start, nic_join
+from instances.dag.contention import Contention, server_of_gpu
+from instances.dag.graph import predecessors, successors
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -202,3 +200,24 @@ def _heads(
                 start = nic_join(items, start, INFINITE)
             heads[task, k] = min(max(start, side.release[task]), INFINITE)
     return heads
+
+
+def path_bound(instance: DagInstance, objective: Objective, around: HeadsAndTails) -> int:
+    """Return max over i of min over k of (H + p + T); for weighted completion the same per job, weighted and summed."""
+    if objective is Objective.MAKESPAN:
+        return int(_through_each_task(instance, around, around.tails).max(initial=0))
+    return int(instance.weight @ job_path_bounds(instance, around))
+
+
+def job_path_bounds(instance: DagInstance, around: HeadsAndTails) -> NDArray[np.int64]:
+    """Return a lower bound on the completion time of every job, shape (jobs,)."""
+    completion = np.array(instance.release)
+    np.maximum.at(completion, instance.job_of_task, _through_each_task(instance, around, around.job_tails))
+    return completion
+
+
+def _through_each_task(instance: DagInstance, around: HeadsAndTails, tails: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return min over k of (H + p + T) for every task, shape (n,); 0 where no GPU is left (infeasible)."""
+    through = np.where(around.allowed, around.heads + instance.durations + tails, np.iinfo(np.int64).max)
+    least = through.min(axis=1, initial=np.iinfo(np.int64).max)
+    return np.where(around.allowed.any(axis=1), least, 0)

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 def reachable(instance: DagInstance) -> NDArray[np.bool_]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.dag_schedule import DagSchedule
+from instances.dag.schedule import DagSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,15 @@
-"""The earliest start behind a join: some predecessors on the same GPU, the others across links."""
+"""The earliest start behind a join of several predecessors, with and without contention of transfers (Numba)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 INFINITE = 2**60
 """Head and tail where a task cannot sit on a GPU; sums of a few stay within 64 bits."""
@@ -72,3 +73,112 @@ def earliest_start(
         if possible:
             best = min(best, max(arrival, end))
     return best
+
+
+MOST_FOR_ALL_PAIRS = 32
+"""Up to so many predecessors all pairs (a, b) are tried, beyond it only those of one predecessor: q^3 steps add up."""
+
+
+class JoinItems(NamedTuple):
+    """Predecessors of a task on GPU k of server u, by where they may sit; ticks, shape (q,), `INFINITE` for nowhere."""
+
+    local_head: NDArray[np.int64]  # on k: head
+    local_work: NDArray[np.int64]  # on k: duration
+    beside: NDArray[np.int64]  # on another GPU of u: least arrival
+    away_ready: NDArray[np.int64]  # on another server: least finish
+    away_work: NDArray[np.int64]  # on another server: least transfer delay
+    away: NDArray[np.int64]  # on another server: least arrival
+
+
+@njit(cache=True)
+def nic_join(items: JoinItems, at_least: int, infinite: int) -> int:
+    """Return a lower bound on the start of a task whose transfers from other servers share one incoming side.
+
+    Every predecessor sits on the task's own GPU k, on another GPU of its server u, or on another server. Those on k
+    cannot overlap there. The transfers from other servers cannot overlap on the incoming side of u, and none starts
+    before its predecessor's least finish away from u. So the task can start by t only if each predecessor can be given
+    one of these places, arriving by t, such that for all ticks a and b
+
+        sum of durations of those on k with head >= a              <= t - a,
+        sum of delays of those away with least finish >= b         <= t - b.
+
+    For each a and b of the predecessors: those with a place beside count for nothing, those with one place for its sum,
+    those with two only if both sums would count them. Allowing fractions of these makes the rest a fractional
+    knapsack, solved by keeping the largest delay per duration on k; where even that fails, no schedule exists. What is
+    possible by t is possible by t + 1, so bisection finds the least t that is not refuted. Tails are the mirror image
+    on the outgoing side. Our own derivation.
+
+    Parameters
+    ----------
+    items
+        The predecessors.
+    at_least
+        A lower bound from elsewhere, the least value returned.
+    infinite
+        What stands for nowhere and for never.
+    """
+    if len(items.away) < 2 or at_least >= infinite:
+        return at_least
+    order = np.argsort(-items.away_work / np.maximum(items.local_work, 1e-9))
+    if _may_start_by(items, order, at_least):
+        return at_least
+    refuted, step = at_least, 1
+    while refuted + step < infinite and not _may_start_by(items, order, refuted + step):
+        refuted += step
+        step *= 2
+    possible = min(refuted + step, infinite)
+    while possible - refuted > 1:
+        middle = (refuted + possible) // 2
+        if _may_start_by(items, order, middle):
+            possible = middle
+        else:
+            refuted = middle
+    return possible
+
+
+@njit(cache=True)
+def _may_start_by(items: JoinItems, order: NDArray[np.int64], t: int) -> bool:
+    """Say whether no tick refutes that all predecessors are done and their data is there by t."""
+    for item in order:
+        here = items.local_head[item] + items.local_work[item] <= t
+        if not here and items.beside[item] > t and items.away[item] > t:
+            return False
+    for first in order:
+        for second in order:
+            if len(order) > MOST_FOR_ALL_PAIRS and first != second:
+                continue
+            if not _fits_from(items, order, t, min(items.local_head[first], t), min(items.away_ready[second], t)):
+                return False
+    return True
+
+
+@njit(cache=True)
+def _fits_from(items: JoinItems, order: NDArray[np.int64], t: int, a: int, b: int) -> bool:
+    """Say whether the GPU from a and the incoming side from b to t can take what must be there, in fractions."""
+    gpu, nic = t - a, t - b
+    for item in order:  # what has no choice
+        here = items.local_head[item] + items.local_work[item] <= t
+        away = items.away[item] <= t
+        if items.beside[item] <= t or (away and items.away_work[item] == 0) or here == away:
+            continue
+        if here and items.local_head[item] >= a:
+            gpu -= items.local_work[item]
+        elif away and items.away_ready[item] >= b:
+            nic -= items.away_work[item]
+    if gpu < 0 or nic < 0:
+        return False
+    needed = 0.0
+    for item in order:  # what has a choice: most delay per duration goes to the GPU first
+        here = items.local_head[item] + items.local_work[item] <= t
+        away = items.away[item] <= t
+        if items.beside[item] <= t or items.away_work[item] == 0 or not (here and away):
+            continue
+        if items.local_head[item] < a or items.away_ready[item] < b:
+            continue
+        work = items.local_work[item]
+        if work <= gpu:
+            gpu -= work
+        else:
+            needed += items.away_work[item] * (1.0 - gpu / work)
+            gpu = 0
+    return needed <= nic + 1e-6 + 1e-9 * needed  # refuted only beyond what rounding can amount to

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.adjacency import predecessors, successors
-from instances.dag_schedule import NO_TRANSFER, DagSchedule
+from instances.dag.graph import predecessors, successors
+from instances.dag.schedule import NO_TRANSFER, DagSchedule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 def left_shift(

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

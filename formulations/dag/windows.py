@@ -1,31 +1,20 @@
-"""When every task can run on every GPU, given what a schedule may cost."""
+"""When every task can run on every GPU: the windows themselves, the horizon, and the plainest windows there are."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dag.bounds.path_bound import job_path_bounds, path_bound
-from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails
-from instances.contention import Contention
-from instances.objective import Objective
+from formulations.dag.heads_and_tails import HeadsAndTails
+from formulations.dag.join import INFINITE
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
-
-
-MAX_PAIRS_FOR_PROBING = 1_000
-"""Pairs of tasks and GPUs up to which probing takes about a second."""
-
-PROBING_PASSES = 3
-"""How often all tasks are probed at most."""
-
-PROBING_WORK = 1_000_000_000
-"""Elementary steps of probing, some nanoseconds each."""
+    from instances.dag.instance import DagInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -58,86 +47,6 @@ class Windows:
         return late or self.at_least > self.at_most or not bool(self.around.allowed.any(axis=1).all())
 
 
-def windows(
-    instance: DagInstance,
-    objective: Objective,
-    *,
-    lower_bound: int,
-    objective_at_most: int | None,
-    contention: Contention = Contention.NONE,
-    probe: bool = False,
-) -> Windows:
-    """Derive windows from join-aware heads and tails.
-
-    Makespan: a task on k finishes by U - T[i,k], pairs without room are removed. Weighted completion: with lower bounds
-    LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) / w[j]) where w[j] > 0, and a
-    task of j on k finishes by that minus its tail within the job.
-
-    Everything here follows from heads, tails, `horizon` and U, all of which hold under contention too; given contention
-    the heads and tails know it, and the windows hold for schedules that keep its rule.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    lower_bound
-        Proven, from elsewhere.
-    objective_at_most
-        Objective of a verified schedule, None where none is known: then some optimal schedule ends by the horizon.
-    contention
-        What transfers share.
-    probe
-        Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
-        (`Refuter`); nothing is done for weighted completion, or where no schedule is known.
-    """
-    latest = horizon(instance)
-    if objective is Objective.MAKESPAN:
-        makespan = latest if objective_at_most is None else min(latest, objective_at_most)
-        around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
-        if probe and objective_at_most is not None:
-            around = _probed(instance, around, makespan)
-        completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
-        completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
-        latest_finish = makespan - around.tails
-        at_most = makespan
-    else:
-        around = heads_and_tails(instance, makespan_at_most=latest, contention=contention)
-        completion_at_most = np.full(instance.num_jobs, latest)
-        at_most = int(instance.weight.sum()) * latest
-        if objective_at_most is not None:
-            at_most = min(at_most, objective_at_most)
-            least = job_path_bounds(instance, around)
-            for job in np.flatnonzero(instance.weight > 0):
-                others = int(instance.weight @ least) - int(instance.weight[job] * least[job])
-                own = (at_most - others) // int(instance.weight[job])
-                completion_at_most[job] = min(completion_at_most[job], own)
-        latest_finish = completion_at_most[instance.job_of_task][:, None] - around.job_tails
-        latest_finish = np.minimum(latest_finish, latest - around.tails)
-        fits = around.allowed & (around.heads + instance.durations <= latest_finish)
-        around = HeadsAndTails(heads=around.heads, tails=around.tails, job_tails=around.job_tails, allowed=fits)
-        completion_at_least = job_path_bounds(instance, around)
-    return Windows(
-        around=around,
-        latest_finish=latest_finish,
-        completion_at_least=completion_at_least,
-        completion_at_most=completion_at_most,
-        at_least=max(lower_bound, path_bound(instance, objective, around)),
-        at_most=at_most,
-    )
-
-
-def _probed(instance: DagInstance, around: HeadsAndTails, makespan: int) -> HeadsAndTails:
-    """Return heads and tails that probing tightens, without any pair where it refutes the makespan."""
-    from formulations.dag.probing.refuter import Refuter
-
-    state = Refuter(instance, around).refute(makespan, passes=PROBING_PASSES, most_work=PROBING_WORK)
-    if state is None:
-        return replace(around, allowed=np.zeros_like(around.allowed))
-    return replace(around, heads=state.heads, tails=state.tails, allowed=state.allowed)
-
-
 def horizon(instance: DagInstance) -> int:
     """Return a time by which some optimal schedule ends: last release plus longest durations plus longest transfers.
 
@@ -150,3 +59,52 @@ def horizon(instance: DagInstance) -> int:
     """
     total = int(instance.release.max(initial=0)) + int(instance.durations.max(axis=1, initial=0).sum())
     return total + sum(int(instance.transfer_delays(edge).max()) for edge in range(instance.num_edges))
+
+
+def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_most: int | None) -> Windows:
+    """Return windows that use no path, no join and no bound, so that no error in one of these can be in them.
+
+    A task starts after its release; it finishes by the limit U on the makespan, and by the horizon. For weighted
+    completion, job j of weight w[j] > 0 completes by floor((U - sum over other jobs q of w[q] r[q]) / w[j]). Pairs
+    without room for the duration are removed. Far wider than `windows`, hence slower to search (ours: derived).
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    objective_at_most
+        U; None for all schedules, of which some optimal one ends by the horizon.
+    """
+    latest, weight = horizon(instance), instance.weight
+    completion_at_least = np.array(instance.release)
+    completion_at_most = np.full(instance.num_jobs, latest)
+    if objective is Objective.MAKESPAN:
+        at_most = latest if objective_at_most is None else min(latest, objective_at_most)
+        due = np.full(instance.num_tasks, at_most)
+        completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
+        completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
+    else:
+        at_most = int(weight.sum()) * latest
+        if objective_at_most is not None:
+            at_most = min(at_most, objective_at_most)
+            everything = int(weight @ instance.release)
+            for job in np.flatnonzero(weight > 0).tolist():
+                others = everything - int(weight[job] * instance.release[job])
+                completion_at_most[job] = min(latest, (at_most - others) // int(weight[job]))
+        due = completion_at_most[instance.job_of_task]
+    release = instance.release[instance.job_of_task]
+    fits = instance.allowed & (release[:, None] + instance.durations <= due[:, None])
+    nothing = np.where(fits, 0, INFINITE)
+    around = HeadsAndTails(
+        heads=np.where(fits, release[:, None], INFINITE), tails=nothing, job_tails=nothing, allowed=fits
+    )
+    return Windows(
+        around=around,
+        latest_finish=np.repeat(due[:, None], instance.num_gpus, axis=1),
+        completion_at_least=completion_at_least,
+        completion_at_most=completion_at_most,
+        at_least=0 if objective is Objective.MAKESPAN else int(weight @ instance.release),
+        at_most=at_most,
+    )

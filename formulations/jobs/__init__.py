@@ -1,1 +1,1 @@
-"""The jobs problem as mathematics: offline exact models and proven lower bounds."""
+"""The jobs problem as mathematics: what its models and bounds share; most of these are in the folders below."""

@@ -1,4 +1,4 @@
-"""All jobs as patterns on groups of servers: the problem itself, or a relaxation of it where that has too many."""
+"""All jobs as patterns on groups of servers, exact or relaxed where they are too many, and schedules in patterns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from formulations.jobs.placement_patterns import (
     TooManyPatternsError,
     placement_patterns,
 )
-from instances.jobs.certified_times import gpus_of_kind, least_durations
+from instances.jobs.iteration_time import gpus_of_kind, least_durations
 from instances.jobs.replicas_fit import replicas_fit
+from instances.jobs.schedule import JobsSchedule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.instance import JobsInstance
+
 
 _KNOWN: WeakKeyDictionary[JobsInstance, dict[int, PatternTable]] = WeakKeyDictionary()
 """Tables of instances that are still in use: several bounds and models ask for the same one."""
@@ -137,8 +141,6 @@ def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> Pa
     TooManyPatternsError
         If they are too many.
     """
-    from formulations.jobs.kind_usages import kind_usages
-
     capacity = gpus_of_kind(instance)
     found: list[tuple[JobPattern, ...]] = []
     listed = 0
@@ -189,3 +191,83 @@ def job_shape(instance: JobsInstance, job: int) -> tuple[object, ...]:
         *(tuple(column[rows].tolist()) for column in columns),
         tuple(map(tuple, instance.time_of[rows].tolist())),
     )
+
+
+def kind_usages(
+    times: Sequence[Sequence[int]], replicas: Sequence[int], capacity: Sequence[int], *, max_usages: int
+) -> list[list[int]]:
+    """Return all numbers of GPUs by kind that hold all replicas, each on a kind that its stage may use.
+
+    Parameters
+    ----------
+    times
+        Time of each stage on each kind, -1 where it may not run.
+    replicas
+        Of each stage.
+    capacity
+        GPUs of each kind.
+    max_usages
+        Limit on their number.
+
+    Raises
+    ------
+    TooManyPatternsError
+        If there are more.
+    """
+    allowed = [[ticks > 0 for ticks in row] for row in times]
+    found: list[list[int]] = []
+    chosen = [0] * len(capacity)
+    tried = 0
+
+    def extend(kind: int, left: int) -> None:
+        nonlocal tried
+        if kind == len(capacity) - 1:
+            if left > capacity[kind]:
+                return
+            chosen[kind] = left
+            tried += 1
+            if tried > max_usages:
+                raise TooManyPatternsError(f"jobs: expected at most {max_usages} usages of kinds, got more.")
+            if replicas_fit(replicas, allowed, chosen):
+                found.append(list(chosen))
+            return
+        for count in range(min(left, capacity[kind]) + 1):
+            chosen[kind] = count
+            extend(kind + 1, left - count)
+
+    extend(0, sum(replicas))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternSchedule:
+    """Start in ticks and number of the pattern of each job, one entry per job."""
+
+    start: tuple[int, ...]
+    pattern: tuple[int, ...]
+
+    def objective(self, table: PatternTable, weights: Sequence[int]) -> int:
+        """Return the weighted sum of completion times in ticks."""
+        return sum(
+            weight * (start + table.patterns[job][pattern].duration)
+            for job, (weight, start, pattern) in enumerate(zip(weights, self.start, self.pattern, strict=True))
+        )
+
+    def jobs_schedule(self, instance: JobsInstance, table: PatternTable) -> JobsSchedule:
+        """Return the schedule of the instance; the table is exact."""
+        placements = []
+        for job, pattern in enumerate(self.pattern):
+            placement = table.patterns[job][pattern].placement
+            if placement is None:
+                raise ValueError(f"jobs[{job}]: expected a pattern with a placement, got one of a relaxation.")
+            placements.append(placement)
+        return JobsSchedule.from_placements(instance, np.array(self.start, dtype=np.int64), placements)
+
+
+def pattern_schedule(instance: JobsInstance, table: PatternTable, schedule: JobsSchedule) -> PatternSchedule:
+    """Return a right schedule of the instance in its exact table: same starts and usages, no later completion."""
+    chosen = []
+    for job in range(instance.num_jobs):
+        usage = schedule.placement(instance, job).sum(axis=0).tolist()
+        chosen.append(next(n for n, own in enumerate(table.patterns[job]) if own.usage.tolist() == usage))
+    return PatternSchedule(start=tuple(schedule.start.tolist()), pattern=tuple(chosen))

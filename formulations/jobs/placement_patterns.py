@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.jobs.iteration_time import duration_for, iteration_parts_on
-from instances.jobs.racks import NO_RACK
+from instances.jobs.servers import NO_RACK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 MAX_PATTERNS = 300
 """Patterns per job up to which they are listed."""

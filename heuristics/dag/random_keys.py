@@ -1,4 +1,4 @@
-"""Random keys: points of a unit cube that the list scheduler turns into schedules."""
+"""Random keys: points of a unit cube, how they become schedules, and their evaluation in batches."""
 
 from __future__ import annotations
 
@@ -7,20 +7,79 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.dag_arrays import DagArrays, dag_arrays
-from heuristics.dag.list_scheduler import DIRECT, EARLIEST, RANKED, evaluate_keys, list_schedule, schedule_of
-from heuristics.dag.load_keys import LoadKeys
-from heuristics.dag.nics import Nics, new_nics
-from heuristics.dag.placement_order import placement_order
-from heuristics.dag.ranks import upward_ranks
-from instances.contention import Contention
-from instances.objective import Objective
+from heuristics.dag.arrays import DagArrays, dag_arrays
+from heuristics.dag.greedy_generator import GreedyGenerator, place_by_desired_load
+from heuristics.dag.list_scheduling import DIRECT, EARLIEST, RANKED, evaluate_keys, place_by_list, schedule_of
+from heuristics.dag.load_vector import running_loads
+from heuristics.dag.network_interfaces import Nics, new_nics
+from heuristics.dag.priorities import placement_order, upward_ranks
+from heuristics.dag.timeline import Placement
+from heuristics.search.clock import Stopwatch
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
+    from heuristics.search.run import SearchRun
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+
+
+_NO_DRAWS = np.random.default_rng(0)  # the greedy generator takes a generator of random numbers and draws none
+
+
+class LoadKeys:
+    """The decoder "load" of `RandomKeys`; ours, after RTGS, whose whales are loads.
+
+    Key i times HEFT's makespan is the wished load of the GPU of task i right after i was placed. Tasks come in order of
+    their upward rank, and `place_by_desired_load` takes the GPU that comes nearest to the wish. No load of a schedule
+    that is at most as long as HEFT's is beyond the scale.
+
+    HEFT's own running loads stand for HEFT's schedule by definition: where two GPUs come to the same load no wish tells
+    them apart, and the generator may take the other one.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    """
+
+    def __init__(self, instance: DagInstance, objective: Objective) -> None:
+        arrays, tasks = dag_arrays(instance), np.arange(instance.num_tasks)
+        self._instance = instance
+        self._generator = GreedyGenerator(instance, objective, upward_ranks(arrays))
+        self._heft = place_by_list(arrays)
+        finish = self._heft.start + arrays.durations[tasks, self._heft.gpu]
+        completion = arrays.job_release.copy()
+        np.maximum.at(completion, arrays.job_of_task, finish)
+        makespan = int(finish.max(initial=0))
+        weighted = objective is Objective.WEIGHTED_COMPLETION
+        self._heft_fitness = (self._heft.overflow, int((completion * arrays.weight).sum()) if weighted else makespan)
+        self._scale = max(1, makespan)
+        loads = running_loads(instance.durations, self._heft.gpu, self._generator.order)
+        self.heft_keys: NDArray[np.float64] = loads / self._scale
+        """HEFT's running loads, shape (n,)."""
+
+    def evaluate_many(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the fitness of points, (overflow bytes, objective), shape (count, 2)."""
+        litter = self._generator.generate(points * self._scale, _NO_DRAWS, 0.0)
+        fitness = litter.fitness
+        fitness[(points == self.heft_keys).all(axis=1)] = self._heft_fitness
+        return fitness
+
+    def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
+        """Return the schedule of a point, None where it exceeds a memory limit."""
+        if np.array_equal(keys, self.heft_keys):
+            return schedule_of(self._instance, self._heft)
+        generator = self._generator
+        timeline = place_by_desired_load(
+            dag_arrays(self._instance), generator.order, keys * self._scale, True, True, np.empty(len(keys))
+        )
+        return schedule_of(self._instance, Placement(timeline.gpu, timeline.start, int(timeline.overflow[0])))
+
 
 DECODINGS = ("ranked", "eft", "direct", "load")
 """The decodings by name."""
@@ -106,7 +165,7 @@ class RandomKeys:
             return self._loads.schedule(keys)
         n = self.instance.num_tasks
         rule, nics = _RULES[self.decoding], self._nics
-        placement = list_schedule(self._arrays, keys[:n], rule=rule, gpu_keys=keys[n:], nics=nics)
+        placement = place_by_list(self._arrays, keys[:n], rule=rule, gpu_keys=keys[n:], nics=nics)
         return schedule_of(self.instance, placement, nics)
 
     def sample(self, rng: np.random.Generator, count: int, *, heft_seed: bool) -> NDArray[np.float64]:
@@ -124,7 +183,7 @@ class RandomKeys:
         for position, task in enumerate(placement_order(arrays, rank)):
             keys[task] = 1.0 - (position + 0.5) / n
         if self.decoding == "direct":
-            placement = list_schedule(arrays, nics=self._nics)
+            placement = place_by_list(arrays, nics=self._nics)
             for task in range(n):
                 allowed = np.flatnonzero(arrays.allowed[task])
                 keys[n + task] = (np.searchsorted(allowed, placement.gpu[task]) + 0.5) / len(allowed)
@@ -134,3 +193,53 @@ class RandomKeys:
     def _arrays(self) -> DagArrays:
         """The instance as the kernels want it."""
         return dag_arrays(self.instance)
+
+
+BATCH_SECONDS = 0.02
+"""How long a call of the kernel may take: so much later than due a search may stop."""
+
+_FIRST_BATCH = 200_000
+"""Pairs of task and GPU in the first call, about as many as the kernel tries in that time."""
+
+MOST_POINTS = 256
+"""Points per call at most: beyond it nothing is gained."""
+
+
+class PointEvaluator:
+    """Evaluates points in order, counts each in a run, and stops where the run does.
+
+    Batches have no influence on what is counted and found, only on when a clock is looked at.
+
+    Parameters
+    ----------
+    keys
+        The decoder.
+    run
+        Counts the evaluations.
+    """
+
+    def __init__(self, keys: RandomKeys, run: SearchRun[NDArray[np.float64]]) -> None:
+        self._keys = keys
+        self._run = run
+        pairs = max(1, keys.instance.num_tasks * keys.instance.num_gpus)
+        self.batch = max(1, min(MOST_POINTS, _FIRST_BATCH // pairs))
+        """Points that the next call of the kernel takes at most."""
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the fitness of the points, shape (count, 2); fewer rows where the run was stopped before the last.
+
+        Parameters
+        ----------
+        points
+            Shape (count, keys).
+        """
+        fitness = np.empty((len(points), 2), dtype=np.int64)
+        done = 0
+        while done < len(points) and not self._run.stopped:
+            chosen = slice(done, done + self.batch)
+            watch = Stopwatch()
+            fitness[chosen] = self._keys.evaluate_many(points[chosen])
+            seconds_per_point = watch.seconds / len(fitness[chosen])
+            self.batch = max(1, min(MOST_POINTS, int(BATCH_SECONDS / max(seconds_per_point, 1e-9))))
+            done += self._run.record_many(fitness[chosen], points[chosen])
+        return fitness[:done]

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.point_evaluator import PointEvaluator
-from heuristics.dag.random_keys import RandomKeys
-from heuristics.search_run import SearchRun
-from instances.contention import Contention
+from heuristics.dag.random_keys import PointEvaluator, RandomKeys
+from heuristics.search.run import SearchRun
+from instances.dag.contention import Contention
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heuristics.callback import Callback
-    from heuristics.stop.stop_criterion import StopCriterion
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
-    from instances.objective import Objective
+    from heuristics.search.progress import Callback
+    from heuristics.search.stop_criteria import StopCriterion
+    from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
+    from instances.dag.schedule import DagSchedule
 
 Fitness = tuple[int, int]
 

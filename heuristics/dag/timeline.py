@@ -11,7 +11,7 @@ from numba import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heuristics.dag.dag_arrays import DagArrays
+    from heuristics.dag.arrays import DagArrays
 
 
 class Timeline(NamedTuple):
@@ -84,7 +84,7 @@ def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray
 
 
 @njit(cache=True, forceinline=True)
-def earliest_start(
+def earliest_free_start(
     slot_start: NDArray[np.int64],
     slot_finish: NDArray[np.int64],
     count: int,
@@ -115,7 +115,7 @@ def earliest_start(
 
 
 @njit(cache=True, forceinline=True)
-def room(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
+def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
     """Return the bytes left on GPU k if the task goes there and the reserved ones come; negative: it does not fit."""
     reserved = timeline.reserved[k]
     if arrays.only_gpu[task] == k:
@@ -129,7 +129,7 @@ def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     best = -1
     for k in range(len(timeline.num_slots)):
         if arrays.allowed[task, k] and (
-            best < 0 or room(arrays, timeline, task, k) > room(arrays, timeline, task, best)
+            best < 0 or memory_left(arrays, timeline, task, k) > memory_left(arrays, timeline, task, best)
         ):
             best = k
     return best
@@ -137,7 +137,7 @@ def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
 
 @njit(cache=True, forceinline=True)
 def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) -> None:
-    """Put a task on GPU k at a start that `earliest_start` gave."""
+    """Put a task on GPU k at a start that `earliest_free_start` gave."""
     duration = arrays.durations[task, k]
     finish = start + duration
     timeline.gpu[task], timeline.start[task], timeline.finish[task] = k, start, finish

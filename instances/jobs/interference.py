@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.frozen_array import frozen_integers
-from instances.jobs.free_text import free_texts
+from instances.frozen_array import free_texts, frozen_integers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 NIC = "nic"
 """The resource whose use and sensitivity follow from the placement."""
@@ -159,3 +159,40 @@ class Interference:
 def _remade(values: dict[str, Any]) -> Interference:
     """Call the constructor, for `pickle`."""
     return Interference(**values)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairTable:
+    """Which classes may share a GPU, and how fast; checked where an `Interference` is made of it.
+
+    Parameters
+    ----------
+    classes
+        Names.
+    pair
+        As in `Interference`, shape (classes, classes).
+    source
+        Where it comes from, in a few words.
+    """
+
+    classes: tuple[str, ...]
+    pair: NDArray[np.int64]
+    source: str
+
+    def interference(
+        self,
+        job_class: NDArray[np.int64],
+        use: NDArray[np.int64],
+        sens: NDArray[np.int64],
+        resources: tuple[str, ...],
+    ) -> Interference:
+        """Return the interference of jobs of these classes, two per GPU; parameters as in `Interference`."""
+        return Interference(
+            resources=resources,
+            use=use,
+            sens=sens,
+            share=2,
+            classes=self.classes,
+            job_class=job_class,
+            pair=self.pair,
+        )

@@ -43,7 +43,7 @@ def replicas_fit(replicas: Sequence[int], allowed: Sequence[Sequence[bool]], cap
 def _place(stage: int, count: int, allowed: Sequence[Sequence[bool]], room: list[int], placed: list[list[int]]) -> bool:
     """Place the replicas of one stage, moving others to other kinds where that is needed."""
     while count > 0:
-        path = _path_to_room(stage, allowed, room, placed)
+        path = _path_to_free_gpus(stage, allowed, room, placed)
         if path is None:
             return False
         movable = [placed[mover][left] for (_, left), (mover, _) in itertools.pairwise(path)]
@@ -57,7 +57,7 @@ def _place(stage: int, count: int, allowed: Sequence[Sequence[bool]], room: list
     return True
 
 
-def _path_to_room(
+def _path_to_free_gpus(
     stage: int, allowed: Sequence[Sequence[bool]], room: list[int], placed: list[list[int]]
 ) -> list[tuple[int, int]] | None:
     """Return the shortest chain of (stage, kind it moves to) that ends at a kind with room; None if there is none."""

@@ -1,22 +1,258 @@
-"""The ledger of the reference library: one line per instance and objective, which may only become better."""
+"""The ledger of the reference library: the best bound and objective of each instance, which may only become better."""
 
 from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from instances.json_fields import JsonObject, parse_json
-from instances.library.ledger_entry import LedgerEntry
-from instances.library.library_file_error import LibraryFileError
-from instances.text_file import read_text, write_text
-from instances.whole_file import whole_file
+from instances.text_file import read_text, whole_file, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from instances.library import KnownBound, KnownSchedule
+
+class LibraryFileError(ValueError):
+    """One line with the file, the place in it, and what was expected there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How a bound or a schedule was computed.
+
+    Parameters
+    ----------
+    method
+        Name of the method.
+    budget
+        What the run was given, such as ``20 s`` or ``2000 evaluations``; None where it ran to its end.
+    seconds
+        Time of the run that gave it.
+    threads, seed
+        Of the run; the seed is None where nothing is random.
+    date
+        Day of the run in UTC, as in ISO 8601.
+    hardware
+        Processor, cores and system.
+    versions
+        Of Python, optgap and what computed.
+    """
+
+    method: str
+    budget: str | None
+    seconds: float
+    threads: int
+    seed: int | None
+    date: str
+    hardware: str
+    versions: Mapping[str, str | None]
+
+    @classmethod
+    def taken_from(cls, fields: JsonObject) -> Provenance:
+        """Take the fields from a JSON object."""
+        return cls(
+            method=fields.text("method"),
+            budget=fields.optional_text("budget"),
+            seconds=fields.number("seconds"),
+            threads=fields.integer("threads"),
+            seed=fields.optional_integer("seed"),
+            date=fields.text("date"),
+            hardware=fields.text("hardware"),
+            versions=fields.mapping("versions"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBound:
+    """A proven lower bound.
+
+    Parameters
+    ----------
+    value
+        Ticks, or weighted ticks.
+    proof
+        What proves it, in a few words.
+    solver
+        Solver and version behind it, None where none was asked.
+    provenance
+        How it was computed.
+    confirmed_by
+        The second model that confirms it, None where none does.
+    confirmed_seconds, confirmed_date
+        Time that this took, and the day; None where it is not confirmed.
+    """
+
+    value: int
+    proof: str
+    solver: str | None
+    provenance: Provenance
+    confirmed_by: str | None = None
+    confirmed_seconds: float | None = None
+    confirmed_date: str | None = None
+
+    @property
+    def shares_windows(self) -> bool:
+        """Whether what confirms it had the windows of the first model: then the search is confirmed, not the windows.
+
+        "heads and tails" are these windows themselves, empty below the bound.
+        """
+        return self.confirmed_by is not None and self.confirmed_by.endswith(("windows shared", "heads and tails"))
+
+    def is_better_than(self, other: KnownBound | None) -> bool:
+        """Say whether it should take the place of another one: larger, or better confirmed."""
+        if other is None or self.value != other.value:
+            return other is None or self.value > other.value
+        if self.confirmed_by is None or other.confirmed_by is None:
+            return self.confirmed_by is not None and other.confirmed_by is None
+        return other.shares_windows and not self.shares_windows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return {
+            "value": self.value,
+            "method": self.provenance.method,  # here for the reader's eye
+            "proof": self.proof,
+            "solver": self.solver,
+            "confirmed_by": self.confirmed_by,
+            "confirmed_seconds": self.confirmed_seconds,
+            "confirmed_date": self.confirmed_date,
+            **self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def from_json(cls, value: object, place: str) -> KnownBound:
+        """Take a bound from a parsed document."""
+        fields = JsonObject(value, place)
+        bound = cls(
+            value=fields.integer("value"),
+            proof=fields.text("proof"),
+            solver=fields.optional_text("solver"),
+            confirmed_by=fields.optional_text("confirmed_by"),
+            confirmed_seconds=fields.optional_number("confirmed_seconds"),
+            confirmed_date=fields.optional_text("confirmed_date"),
+            provenance=Provenance.taken_from(fields),
+        )
+        fields.close()
+        return bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSchedule:
+    """The objective of a stored schedule.
+
+    Parameters
+    ----------
+    objective
+        Ticks, or weighted ticks; recomputed from the verified schedule.
+    provenance
+        How it was computed.
+    """
+
+    objective: int
+    provenance: Provenance
+
+    def is_better_than(self, other: KnownSchedule | None) -> bool:
+        """Say whether it should take the place of another one."""
+        return other is None or self.objective < other.objective
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return {"objective": self.objective, **self.provenance.to_dict()}
+
+    @classmethod
+    def from_json(cls, value: object, place: str) -> KnownSchedule:
+        """Take an objective from a parsed document."""
+        fields = JsonObject(value, place)
+        known = cls(objective=fields.integer("objective"), provenance=Provenance.taken_from(fields))
+        fields.close()
+        return known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """What is known of one instance and one objective, without contention.
+
+    Parameters
+    ----------
+    instance
+        Name in the catalogue.
+    objective_name
+        What is minimised.
+    bound
+        Best proven lower bound, None where there is none.
+    schedule
+        Best schedule, None where there is none.
+    """
+
+    instance: str
+    objective_name: str
+    bound: KnownBound | None = None
+    schedule: KnownSchedule | None = None
+
+    @property
+    def status(self) -> str:
+        """Say ``optimal`` where bound and objective meet, else ``feasible``, or ``unknown`` without a schedule."""
+        if self.schedule is None:
+            return "unknown"
+        return "optimal" if self.bound is not None and self.bound.value == self.schedule.objective else "feasible"
+
+    @property
+    def is_confirmed_optimum(self) -> bool:
+        """Say whether the optimum is proved and a second model confirms it."""
+        return self.status == "optimal" and self.bound is not None and self.bound.confirmed_by is not None
+
+    @property
+    def is_independently_confirmed(self) -> bool:
+        """Say whether the same holds and the second model shares nothing with the first but the instance."""
+        return self.is_confirmed_optimum and self.bound is not None and not self.bound.shares_windows
+
+    @property
+    def gap(self) -> float | None:
+        """Return (objective - bound) / bound, None where it is not defined."""
+        if self.schedule is None or self.bound is None or self.bound.value <= 0:
+            return None
+        return (self.schedule.objective - self.bound.value) / self.bound.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return {
+            "instance": self.instance,
+            "objective_name": self.objective_name,
+            "status": self.status,
+            "bound": None if self.bound is None else self.bound.to_dict(),
+            "schedule": None if self.schedule is None else self.schedule.to_dict(),
+        }
+
+    @classmethod
+    def from_json(cls, value: object, place: str) -> LedgerEntry:
+        """Take an entry from a parsed document.
+
+        Raises
+        ------
+        ValueError
+            If it is none, or its status is not what bound and objective say.
+        """
+        fields = JsonObject(value, place)
+        status = fields.text("status")
+        bound, schedule = fields.optional_mapping("bound"), fields.optional_mapping("schedule")
+        entry = cls(
+            instance=fields.text("instance"),
+            objective_name=fields.text("objective_name"),
+            bound=None if bound is None else KnownBound.from_json(bound, f"{place}.bound"),
+            schedule=None if schedule is None else KnownSchedule.from_json(schedule, f"{place}.schedule"),
+        )
+        fields.close()
+        if status != entry.status:
+            raise ValueError(f"{place}.status: expected {entry.status}, as bound and objective say, got {status}.")
+        return entry
+
 
 LEDGER_FORMAT, LEDGER_VERSION = "optgap/library-ledger", 1
 

@@ -1,36 +1,34 @@
-"""The reference library as it is stored: catalogue, instances, ledger and schedules."""
+"""The reference library as it is stored: how it is read, updated and first written."""
 
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.dag_instance import DagInstance
-from instances.dag_json import read_dag_instance, read_dag_schedule
-from instances.jobs.jobs_json import read_jobs_instance, read_jobs_schedule
+from instances.dag.document import dag_instance_document, dag_schedule_document
+from instances.dag.instance import DagInstance
+from instances.dag.json import read_dag_instance, read_dag_schedule
+from instances.dag.schedule import DagSchedule
+from instances.jobs.document import jobs_instance_document, jobs_schedule_document
+from instances.jobs.instance import JobsInstance
+from instances.jobs.json import read_jobs_instance, read_jobs_schedule
+from instances.jobs.schedule import JobsSchedule
 from instances.json_fields import JsonObject, parse_json
-from instances.library.catalogue_entry import CatalogueEntry
-from instances.library.compact_text import schedule_text
-from instances.library.identifier import ledger_revision, library_identifier
-from instances.library.ledger import Key, improved, locked, read_ledger, write_ledger
-from instances.library.ledger_entry import LedgerEntry
-from instances.library.leftovers import remove_leftovers
-from instances.library.library_file_error import LibraryFileError
-from instances.text_file import read_text, write_text
-from instances.whole_file import whole_file
+from instances.library.catalogue import CatalogueEntry, ledger_revision, library_identifier
+from instances.library.ledger import Key, LedgerEntry, LibraryFileError, improved, locked, read_ledger, write_ledger
+from instances.text_file import PARTIAL, read_text, whole_file, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from os import PathLike
 
-    from instances.dag_schedule import DagSchedule
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.jobs_schedule import JobsSchedule
-    from instances.library.known_bound import KnownBound
-    from instances.library.known_schedule import KnownSchedule
+    from instances.library.ledger import KnownBound, KnownSchedule
+
 
 CATALOGUE_FORMAT, CATALOGUE_VERSION = "optgap/library-catalogue", 1
 CATALOGUE, LEDGER, INSTANCES, SCHEDULES = "catalogue.json", "ledger.json", "instances", "schedules"
@@ -183,7 +181,7 @@ class Library:
         """Put a bound and a schedule into the ledger on disk where they are better than what stands there by then.
 
         Several processes may do so at once; a process that dies leaves the old entry or the new one, and perhaps a file
-        that `remove_leftovers` removes.
+        that `remove_unlisted_files` removes.
 
         Parameters
         ----------
@@ -283,4 +281,92 @@ def read_library(folder: str | PathLike[str] | None = None) -> Library:
 def _tidy(library: Library) -> None:
     """Remove what belongs to no entry, while the lock is held."""
     kept = {library.schedule_path(entry) for entry in library.ledger.values()}
-    remove_leftovers(library.folder, library.folder / SCHEDULES, library.catalogue, kept)
+    remove_unlisted_files(library.folder, library.folder / SCHEDULES, library.catalogue, kept)
+
+
+def write_library(
+    folder: Path, version: str, instances: Sequence[tuple[CatalogueEntry, DagInstance | JobsInstance]]
+) -> None:
+    """Write a library with an empty ledger.
+
+    Parameters
+    ----------
+    folder
+        Where; made if need be, and emptied of nothing.
+    version
+        Of the set of instances.
+    instances
+        Each with its entry of the catalogue, which is written in this order.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    for sub in (INSTANCES, SCHEDULES):
+        (folder / sub).mkdir(parents=True, exist_ok=True)
+    for entry, instance in instances:
+        with whole_file(folder / INSTANCES / entry.file_name) as partial:
+            write_text(partial, instance_text(instance))
+    entries = [entry for entry, _ in instances]
+    identifier = library_identifier(version, {entry.name: entry.sha256 for entry in entries})
+    head = {
+        "format": CATALOGUE_FORMAT,
+        "version": CATALOGUE_VERSION,
+        "library_version": version,
+        "identifier": identifier,
+    }
+    lines = ",\n  ".join(json.dumps(entry.to_dict(), allow_nan=False) for entry in entries)
+    fields = "".join(f" {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    with whole_file(folder / CATALOGUE) as partial:
+        write_text(partial, f'{{\n{fields} "instances": [\n  {lines}]\n}}\n')
+    write_ledger(folder / LEDGER, {})
+
+
+def instance_text(instance: DagInstance | JobsInstance) -> str:
+    """Return an instance as compact JSON."""
+    if isinstance(instance, DagInstance):
+        return _compact(dag_instance_document(instance))
+    return _compact(jobs_instance_document(instance))
+
+
+def schedule_text(instance: DagInstance | JobsInstance, schedule: DagSchedule | JobsSchedule) -> str:
+    """Return a schedule of an instance as compact JSON."""
+    if isinstance(instance, DagInstance) and isinstance(schedule, DagSchedule):
+        return _compact(dag_schedule_document(instance, schedule))
+    if isinstance(instance, JobsInstance) and isinstance(schedule, JobsSchedule):
+        return _compact(jobs_schedule_document(instance, schedule))
+    raise TypeError(f"schedule: expected one of a {type(instance).__name__}, got a {type(schedule).__name__}.")
+
+
+def _compact(document: Mapping[str, object]) -> str:
+    """Return a document as JSON without white space."""
+    return json.dumps(document, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+SCHEDULE_NAME = re.compile(r"(.+)\.[a-z_]+\.[0-9]+\.json\.gz")
+"""Name of the file of a schedule: instance, objective, value."""
+
+
+def remove_unlisted_files(folder: Path, schedules: Path, names: Collection[str], kept: Collection[Path]) -> None:
+    """Remove half-written files, and schedules that no entry has; files with other names are left alone.
+
+    Parameters
+    ----------
+    folder, schedules
+        Of a library whose lock is held, and of its schedules.
+    names
+        Of its instances.
+    kept
+        Schedules of its ledger.
+
+    Raises
+    ------
+    OSError
+        If a folder cannot be written.
+    """
+    for path in [*folder.iterdir(), *schedules.iterdir()]:
+        parts = SCHEDULE_NAME.fullmatch(path.name)
+        is_schedule = path.parent == schedules and parts is not None and parts[1] in names
+        if path.name.startswith(PARTIAL) or (is_schedule and path not in kept):
+            path.unlink(missing_ok=True)

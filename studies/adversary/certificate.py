@@ -1,17 +1,41 @@
-"""One JSON document that holds a worst case and everything that somebody needs to check it."""
+"""One JSON document and its folder that hold a worst case, and the check that believes nothing of it."""
 
 from __future__ import annotations
 
+import csv
+import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from instances.dag_document import dag_instance_document, dag_schedule_document
-from solvers.versions import hardware, versions
+from instances.dag.document import dag_instance_document, dag_schedule_document
+from instances.dag.json import (
+    dag_instance_from_json,
+    dag_instance_to_json,
+    dag_schedule_from_json,
+    dag_schedule_to_json,
+)
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
+from instances.json_fields import JsonObject, parse_json
+from instances.text_file import read_text, whole_file, write_text
+from solvers.run.outcome import Status
+from solvers.run.versions import hardware, versions
+from solvers.solve import solve
+from studies.adversary.random_family import RandomFamily, random_ratios
+from studies.adversary.ratio import DEFAULT_LIMIT, Contestant, RatioOracle
+from studies.adversary.search_space import InstanceSpace
 
 if TYPE_CHECKING:
-    from solvers.confirmation import Confirmation
-    from studies.adversary.contestant import Contestant
-    from studies.adversary.worst_case import WorstCase
+    from pathlib import Path
+    from types import TracebackType
+    from typing import TextIO
+
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+    from solvers.confirmation.claim import Confirmation
+    from studies.adversary.ratio import WorstCase
+    from studies.adversary.search import Step
+
 
 FORMAT, VERSION = "optgap/adversary-certificate", 1
 
@@ -85,3 +109,279 @@ class Certificate:
                 for name, schedule in schedules.items()
             },
         }
+
+
+CERTIFICATE, INSTANCE, TRACE, FIGURE = "certificate.json", "instance.json", "trace.csv", "ratio.png"
+SCHEDULES = {"heuristic": "heuristic.json", "optimal": "optimal.json", "rival": "rival.json"}
+"""Names of files; the certificate holds instance and schedules too, the other files are for other commands."""
+
+COLUMNS = ("start", "step", "change", "temperature", "needed", "ratio", "decision", "current", "best")
+
+
+class AdversaryFolder:
+    """Files of one search, while it is entered: every improvement and every step is on disk at once.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there.
+
+    Raises
+    ------
+    ValueError
+        If it holds a search already: what was found there is not overwritten.
+    OSError
+        If it cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in (CERTIFICATE, TRACE):
+            if (folder / name).exists():
+                raise ValueError(f"out: expected a folder without a search, got one with {name}.")
+        self._trace: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        """Begin the trace."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._trace = (self.folder / TRACE).open("w", encoding="utf-8", newline="")
+        csv.writer(self._trace).writerow(COLUMNS)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End the trace."""
+        if self._trace is not None:
+            self._trace.close()
+
+    def add_step(self, step: Step) -> None:
+        """Add a row to the trace."""
+        assert self._trace is not None
+        csv.writer(self._trace).writerow([getattr(step, column) for column in COLUMNS])
+        self._trace.flush()
+
+    def write(self, certificate: Certificate) -> None:
+        """Write a certificate in place of the last one, each file as a whole.
+
+        The files beside it go first and come back last, so that none of another instance is ever beside a certificate,
+        whenever the process dies.
+        """
+        worst = certificate.worst
+        schedules = {"heuristic": worst.heuristic, "optimal": worst.optimal, "rival": worst.rival}
+        texts = {CERTIFICATE: json.dumps(certificate.to_dict(), indent=1, allow_nan=False) + "\n"}
+        texts[INSTANCE] = dag_instance_to_json(worst.instance)
+        for name, schedule in schedules.items():
+            if schedule is not None:
+                texts[SCHEDULES[name]] = dag_schedule_to_json(worst.instance, schedule)
+        for name in (INSTANCE, *SCHEDULES.values()):
+            (self.folder / name).unlink(missing_ok=True)
+        for name, text in texts.items():
+            with whole_file(self.folder / name) as partial:
+                write_text(partial, text)
+
+
+DEFAULT_SECONDS = 60.0
+"""Time for proving the optimum again."""
+
+
+def check_certificate(folder: Path, *, time_limit: float = DEFAULT_SECONDS) -> list[str]:
+    """Check a certificate: everything in it that can be computed again is.
+
+    Schedules, objectives, ratios, ranges, the proof of the optimum and that a second model confirms it, the heuristic
+    with its own seed and the others, the ratios on random instances. The search is not repeated.
+
+    Parameters
+    ----------
+    folder
+        Of a search.
+    time_limit
+        Seconds for proving the optimum again, and the same for the second model.
+
+    Returns
+    -------
+    list of str
+        What does not hold, ``place: expected what, got value.`` each; empty where everything does.
+
+    Raises
+    ------
+    OSError
+        If the certificate cannot be read.
+    ValueError
+        If the file is no certificate.
+    """
+    document = _document(parse_json(read_text(folder / CERTIFICATE)))
+    problems: list[str] = []
+    try:
+        instance = dag_instance_from_json(json.dumps(document["instance"]))
+        objective = Objective(document["objective_name"])
+    except ValueError as error:
+        return [f"instance: {error}"]
+    _expect(problems, "instance_sha256", instance.sha256, document["instance_sha256"])
+    values = _check_schedules(problems, document, instance, objective)
+    _check_numbers(problems, document, values)
+    _check_ranges(problems, document, instance)
+    _check_optimum(problems, document, instance, objective, time_limit)
+    contestants = {
+        name: _check_run(problems, name, document[name], instance, objective)
+        for name in ("heuristic", "rival")
+        if document[name] is not None
+    }
+    if document["random_instances"] is not None and None not in contestants.values():
+        oracle = RatioOracle(
+            heuristic=contestants["heuristic"],  # type: ignore[arg-type]  # none is None
+            rival=contestants.get("rival"),
+            objective=objective,
+            limit=document["search"].get("deterministic_limit", DEFAULT_LIMIT),
+        )
+        _check_random(problems, document, oracle)
+    _check_files(problems, folder, document)
+    return problems
+
+
+def _document(value: object) -> dict[str, Any]:
+    """Take the fields of a certificate."""
+    fields = JsonObject(value)
+    found, version = fields.text("format"), fields.integer("version")
+    if (found, version) != (FORMAT, VERSION):
+        raise ValueError(f'format: expected "{FORMAT}" version {VERSION}, got "{found}" {version}.')
+    document: dict[str, Any] = {
+        "objective_name": fields.text("objective_name"),
+        "instance_sha256": fields.text("instance_sha256"),
+        "optimum": fields.integer("optimum"),
+        **{name: fields.number(name) for name in ("ratio", "ratio_to_optimum")},
+        **{name: fields.mapping(name) for name in ("heuristic", "proof", "search", "instance", "schedules")},
+    }
+    assert isinstance(value, dict)
+    rival = value.get("rival")
+    document["rival"] = None if rival is None else fields.mapping("rival")
+    document["random_instances"] = fields.optional_mapping("random_instances")
+    return document
+
+
+def _expect(problems: list[str], place: str, expected: object, got: object) -> None:
+    """Add a problem where two values differ."""
+    if expected != got:
+        problems.append(f"{place}: expected {expected}, got {got}.")
+
+
+def _check_schedules(
+    problems: list[str], document: dict[str, Any], instance: DagInstance, objective: Objective
+) -> dict[str, int]:
+    """Verify all schedules and return their objectives."""
+    values: dict[str, int] = {}
+    for name, stored in document["schedules"].items():
+        if stored is None:
+            continue
+        try:
+            schedule: DagSchedule = dag_schedule_from_json(json.dumps(stored), instance)
+        except ValueError as error:
+            problems.append(f"schedules.{name}.{error}")
+            continue
+        violations = verify_dag_schedule(instance, schedule)
+        problems += [f"schedules.{name}: expected no violation, got {violation}." for violation in violations]
+        if not violations:
+            values[name] = objective_value(instance, schedule, objective)
+    return values
+
+
+def _check_numbers(problems: list[str], document: dict[str, Any], values: dict[str, int]) -> None:
+    """Hold objectives and ratios against the schedules."""
+    given = {"heuristic": document["heuristic"].get("objective"), "optimal": document["optimum"]}
+    if document["rival"] is not None:
+        given["rival"] = document["rival"].get("objective")
+    for name, value in given.items():
+        if name not in values:
+            problems.append(f"schedules.{name}: expected a schedule that verifies, got none.")
+        else:
+            _expect(problems, f"objective of {name}", values[name], value)
+    if "heuristic" in values and values.get("optimal"):
+        _expect(problems, "ratio_to_optimum", values["heuristic"] / values["optimal"], document["ratio_to_optimum"])
+        against = "optimal" if document["rival"] is None else "rival"
+        if values.get(against):
+            _expect(problems, "ratio", values["heuristic"] / values[against], document["ratio"])
+
+
+def _space(document: dict[str, Any]) -> InstanceSpace:
+    """Return the ranges of the search."""
+    ranges = document["search"]["ranges"]
+    return InstanceSpace(**{**ranges, "changes": tuple(ranges["changes"])})
+
+
+def _check_ranges(problems: list[str], document: dict[str, Any], instance: DagInstance) -> None:
+    """Check that the instance is inside the ranges of the search."""
+    try:
+        space = _space(document)
+    except (KeyError, TypeError, ValueError) as error:
+        problems.append(f"search.ranges: expected ranges, got an error: {error}")
+        return
+    if not space.contains(instance):
+        problems.append(f"instance: expected one inside the ranges ({space}), got another one.")
+
+
+def _check_optimum(
+    problems: list[str], document: dict[str, Any], instance: DagInstance, objective: Objective, time_limit: float
+) -> None:
+    """Prove the optimum again, told nothing of the stored one, and ask a second model where one is claimed."""
+    limits: dict[str, Any] = {"time_limit": time_limit, "threads": 1}
+    if document["proof"].get("confirmed_by") is not None:
+        limits |= {"confirm": True, "confirm_time_limit": time_limit}
+    result = solve(instance, "cp-sat", objective=objective, **limits)
+    if result.status is not Status.OPTIMAL:
+        problems.append(f"optimum: expected a proof within {time_limit:g} s, got none ({result.termination}).")
+    else:
+        _expect(problems, "optimum", result.objective, document["optimum"])
+    if result.confirmation is not None and result.confirmation.confirmed_by is None:
+        problems.append(f"proof.confirmed_by: expected a second model that does, got {result.confirmation.reason}.")
+
+
+def _check_run(
+    problems: list[str], name: str, given: dict[str, Any], instance: DagInstance, objective: Objective
+) -> Contestant | None:
+    """Run a heuristic again, with the other seeds too; None where that cannot be done."""
+    try:
+        contestant = Contestant(
+            method=given["method"],
+            seed=given["seed"],
+            evaluations=given["evaluations"] or 1,
+            parameters=given["parameters"],
+        )
+        objective_again = contestant.run(instance, objective).objective
+        others = given.get("objectives_of_other_seeds", [])
+        seeds = range(contestant.seed + 1, contestant.seed + 1 + len(others))
+        others_again = [contestant.run(instance, objective, seed=seed).objective for seed in seeds]
+    except (KeyError, TypeError, ValueError) as error:
+        problems.append(f"{name}: expected a run that can be repeated, got an error: {error}")
+        return None
+    _expect(problems, f"{name}, run again", objective_again, given.get("objective"))
+    _expect(problems, f"{name}, run with other seeds", others_again, others)
+    return contestant
+
+
+def _check_random(problems: list[str], document: dict[str, Any], oracle: RatioOracle) -> None:
+    """Measure the random instances again."""
+    given, search = document["random_instances"], document["search"]
+    try:
+        family = RandomFamily(**search["family"])
+        again = random_ratios(family, _space(document), oracle, given["count"], search["seed"]).to_dict()
+    except (KeyError, TypeError, ValueError) as error:
+        problems.append(f"random_instances: expected some that can be made again, got an error: {error}")
+        return
+    for name, value in again.items():
+        _expect(problems, f"random_instances.{name}", value, given.get(name))
+
+
+def _check_files(problems: list[str], folder: Path, document: dict[str, Any]) -> None:
+    """Check that the files beside the certificate hold what it holds; those that are gone are no problem."""
+    stored = {INSTANCE: document["instance"]}
+    stored |= {SCHEDULES[name]: schedule for name, schedule in document["schedules"].items() if name in SCHEDULES}
+    for name, expected in stored.items():
+        path = folder / name
+        if not path.exists():
+            continue
+        try:
+            is_same = parse_json(read_text(path)) == expected
+        except ValueError:
+            is_same = False
+        if not is_same:
+            problems.append(f"{name}: expected what the certificate holds, got something else.")

@@ -1,4 +1,4 @@
-"""What an adversary may change, and within which ranges."""
+"""What an adversary may change, within which ranges, and one small change of an instance."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
+
 
 CHANGES = ("durations", "data", "edges", "links", "memory")
 """What can be changed: a duration, the data of an edge, the edges themselves, a link, the memory of a GPU."""
@@ -20,7 +21,7 @@ DEFAULT_CHANGES = ("durations", "data", "edges")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchSpace:
+class InstanceSpace:
     """Ranges that every instance of a search stays in; without them the worst case of most heuristics is infinite.
 
     Number of tasks, number of GPUs, forbidden pairs, releases, weights and the memory of tasks never change. Whatever
@@ -71,7 +72,7 @@ class SearchSpace:
         *,
         max_duration: int | None = None,
         changes: Sequence[str] = DEFAULT_CHANGES,
-    ) -> SearchSpace:
+    ) -> InstanceSpace:
         """Return the ranges that fit to instances with equally many GPUs.
 
         Parameters
@@ -127,3 +128,165 @@ class SearchSpace:
         ranges = f"durations 1 to {self.max_duration} ticks, data 0 to {self.max_bytes} bytes"
         links = "" if "links" not in self.changes else f", latencies 0 to {self.max_latency} ticks"
         return f"{ranges}{links}; changed: {', '.join(self.changes)}"
+
+
+NEARBY = 10
+"""Half of all changes of a number stay within this part of its range, the others go anywhere in it."""
+
+
+def perturb(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> tuple[DagInstance, str]:
+    """Change one thing of an instance, within its space.
+
+    Parameters
+    ----------
+    instance
+        Inside the space.
+    space
+        What may be changed, and its ranges.
+    rng
+        Source of the change.
+
+    Returns
+    -------
+    tuple[DagInstance, str]
+        Another instance inside the space, and which of `space.changes` was made: each with the same probability, where
+        it is possible at all.
+
+    Raises
+    ------
+    ValueError
+        If none of them is possible.
+    """
+    for index in rng.permutation(len(space.changes)):
+        change = space.changes[index]
+        changed = _CHANGES[change](instance, space, rng)
+        if changed is not None:
+            return changed, change
+    raise ValueError(f"changes: expected some that are possible, got {', '.join(space.changes)}.")
+
+
+def _durations(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Change the duration of a task on a GPU that may run it."""
+    pairs = np.argwhere(instance.durations >= 0)
+    if len(pairs) == 0:
+        return None
+    task, gpu = pairs[rng.integers(len(pairs))]
+    ticks = _other_value(int(instance.durations[task, gpu]), 1, space.max_duration, rng)
+    if ticks is None:
+        return None
+    durations = instance.durations.copy()
+    durations[task, gpu] = ticks
+    return replace(instance, durations=durations)
+
+
+def _data(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Change the data that flows along an edge."""
+    if instance.num_edges == 0:
+        return None
+    edge = rng.integers(instance.num_edges)
+    data = _other_value(int(instance.edge_bytes[edge]), 0, space.max_bytes, rng)
+    if data is None:
+        return None
+    edge_bytes = instance.edge_bytes.copy()
+    edge_bytes[edge] = data
+    return replace(instance, edge_bytes=edge_bytes)
+
+
+def _edges(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Add an edge that closes no cycle, or take one away."""
+    ways = [_with_an_edge, _without_an_edge]
+    first = int(rng.integers(2))
+    changed = ways[first](instance, space, rng)
+    return ways[1 - first](instance, space, rng) if changed is None else changed
+
+
+def _with_an_edge(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Add an edge between two tasks that have none, from one that the other does not lead to."""
+    possible = ~path_leads(instance).T
+    np.fill_diagonal(possible, False)
+    possible[instance.edges[:, 0], instance.edges[:, 1]] = False
+    pairs = np.argwhere(possible)
+    if len(pairs) == 0:
+        return None
+    pair = pairs[rng.integers(len(pairs))]
+    data = rng.integers(space.max_bytes, endpoint=True)
+    return replace(instance, edges=np.vstack([instance.edges, pair]), edge_bytes=np.append(instance.edge_bytes, data))
+
+
+def _without_an_edge(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Take an edge away."""
+    if instance.num_edges == 0:
+        return None
+    edge = int(rng.integers(instance.num_edges))
+    return replace(
+        instance, edges=np.delete(instance.edges, edge, axis=0), edge_bytes=np.delete(instance.edge_bytes, edge)
+    )
+
+
+def _links(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Change latency or bandwidth between two GPUs, in both directions alike."""
+    if instance.num_gpus < 2:
+        return None
+    source, target = rng.choice(instance.num_gpus, size=2, replace=False)
+    wants_latency = space.max_latency > 0 and (space.min_bandwidth == space.max_bandwidth or rng.random() < 0.5)
+    if wants_latency:
+        latency = instance.latency.copy()
+        ticks = _other_value(int(latency[source, target]), 0, space.max_latency, rng)
+        assert ticks is not None  # there is more than one
+        latency[source, target] = latency[target, source] = ticks
+        return replace(instance, latency=latency)
+    if space.min_bandwidth == space.max_bandwidth:
+        return None
+    bandwidth = instance.bytes_per_tick.copy()
+    drawn = np.exp(rng.uniform(np.log(space.min_bandwidth), np.log(space.max_bandwidth)))
+    speed = float(np.clip(drawn, space.min_bandwidth, space.max_bandwidth))
+    bandwidth[source, target] = bandwidth[target, source] = speed
+    return replace(instance, bytes_per_tick=bandwidth)
+
+
+def _memory(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
+    """Change or set the memory of a GPU: room for the largest task at least, and for all tasks together at most."""
+    needed, largest = int(instance.task_memory.sum()), int(instance.task_memory.max(initial=0))
+    gpu = int(rng.integers(instance.num_gpus))
+    others = np.delete(instance.gpu_memory, gpu)
+    low = largest if (others < 0).any() else max(largest, needed - int(others.sum()))
+    memory = _other_value(int(instance.gpu_memory[gpu]), low, needed, rng)
+    if memory is None:
+        return None
+    gpu_memory = instance.gpu_memory.copy()
+    gpu_memory[gpu] = memory
+    return replace(instance, gpu_memory=gpu_memory)
+
+
+_CHANGES: dict[str, Callable[[DagInstance, InstanceSpace, np.random.Generator], DagInstance | None]] = {
+    "durations": _durations,
+    "data": _data,
+    "edges": _edges,
+    "links": _links,
+    "memory": _memory,
+}
+
+
+def _other_value(value: int, low: int, high: int, rng: np.random.Generator) -> int | None:
+    """Return another integer of a range, near the value or anywhere; None where there is no other one."""
+    near = rng.random() < 0.5 and low <= value <= high
+    if near:
+        reach = max((high - low) // NEARBY, 1)
+        low, high = max(low, value - reach), min(high, value + reach)
+    if not low <= value <= high:
+        return int(rng.integers(low, high, endpoint=True)) if low <= high else None
+    if low == high:
+        return None
+    drawn = int(rng.integers(low, high))
+    return drawn + (drawn >= value)
+
+
+def path_leads(instance: DagInstance) -> np.ndarray:
+    """Return whether a path leads from one task to another, shape (n, n), bool; from a task to itself it does not."""
+    leads = np.zeros((instance.num_tasks, instance.num_tasks), dtype=bool)
+    tails, heads = instance.edges[:, 0], instance.edges[:, 1]
+    for task in instance.topological_order[::-1]:
+        for successor in heads[tails == task]:
+            leads[task] |= leads[successor]
+            leads[task, successor] = True
+    return leads

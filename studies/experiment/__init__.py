@@ -1,1 +1,1 @@
-"""Studies from a specification to a store: instances, plan, runs, and the frame that analyses read."""
+"""Studies from a specification to a store: instances, plan, runs in worker processes or on a cluster."""

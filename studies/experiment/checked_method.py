@@ -8,14 +8,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from solvers.jobs.solve_jobs import resolve_jobs_method
-from solvers.resolve_method import resolve_method
-from studies.experiment.network_sha256 import NETWORK_PARAMETERS, network_sha256
-from studies.experiment.policy_parameters import check_policy_parameters, policy_draws
-from studies.experiment.study_problem import DAG, JOBS, PROBLEMS
+from solvers.methods import resolve_jobs_method, resolve_method
+from studies.experiment.specification import DAG, JOBS, PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
 
 GIVEN_BY_SOLVE = ("instance", "objective", "rng", "stop", "callback", "run", "contention")
 """Parameters of methods that are not theirs."""
@@ -128,3 +126,84 @@ def _chosen_network(place: str, name: str, values: Mapping[str, Any]) -> str:
     except (OSError, ValueError) as error:
         given = next((key for key in NETWORK_PARAMETERS if values.get(key) is not None), NETWORK_PARAMETERS[0])
         raise ValueError(f"{place}.parameters.{given}: expected weights, got: {error}") from error
+
+
+def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
+    """Refuse values that would make every run fail: predictor, its parameters, placement, those of A-SRPT and agents.
+
+    Parameters
+    ----------
+    parameters
+        All of a policy, defaults included.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown or a value out of range; the message begins with the parameter.
+    """
+    from heuristics.jobs.policies.a_srpt import MODES
+    from heuristics.jobs.policies.guided_policy import ASrptParameters
+    from heuristics.jobs.policies.run_policy import PLACEMENTS
+    from heuristics.jobs.predictors.predictor import predictor_class
+
+    own = parameters.get("predictor_parameters")
+    if not (own is None or isinstance(own, dict)):
+        raise ValueError(f"predictor_parameters: expected a table such as {{ mu = 2.0 }}, got {own!r}.")
+    if "predictor" in parameters:
+        predictor_class(str(parameters["predictor"]), own or {})
+    of_a_srpt = {name: parameters[name] for name in ("theta", "tau", "eps", "phi") if name in parameters}
+    for name, known in (("placement", PLACEMENTS), ("mode", tuple(MODES) if of_a_srpt else ())):
+        if known and name in parameters and parameters[name] not in known:
+            raise ValueError(f"{name}: expected one of {', '.join(known)}, got {parameters[name]!r}.")
+    for name, low in (("agents", 1), ("forwards", 0)):
+        value = parameters.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
+            raise ValueError(f"{name}: expected an integer of at least {low}, got {value!r}.")
+    if of_a_srpt:
+        ASrptParameters.of(**of_a_srpt)
+
+
+def policy_draws(parameters: Mapping[str, Any]) -> bool:
+    """Say whether a registered policy draws random numbers with these parameters, defaults included.
+
+    Policies hand their generator to their placement rule and predictor, where they have them, and draw nothing
+    themselves. So they draw where the predictor takes a generator (noisy oracle, forests) or the placement is random.
+    """
+    from heuristics.jobs.predictors.predictor import draws_random_numbers
+
+    predictor = parameters.get("predictor")
+    return parameters.get("placement") == "random" or (predictor is not None and draws_random_numbers(str(predictor)))
+
+
+AGENTS = "marl"
+"""Method whose networks are those of `heuristics.jobs.marl`; all other methods with weights use those of WORL-RTGS."""
+
+NETWORK_PARAMETERS = ("weights", "training", "stage")
+"""Parameters that choose a network; that of WORL-RTGS is chosen by the first alone."""
+
+
+def network_sha256(method: str, parameters: Mapping[str, Any]) -> str:
+    """Return the hash of the network, whatever its file is called.
+
+    Parameters
+    ----------
+    method
+        A registered method with a parameter ``weights``.
+    parameters
+        Given ones; those that are missing are None.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it holds no network, or there is no such shipped one.
+    """
+    weights, training, stage = (parameters.get(name) for name in NETWORK_PARAMETERS)
+    if method == AGENTS:
+        from heuristics.jobs.marl.shipped_networks import network_from
+
+        return network_from(weights, training, stage).sha256
+    from heuristics.dag.worl_rtgs.network import weights_from, weights_sha256
+
+    return weights_sha256(weights_from(weights))

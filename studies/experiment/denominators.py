@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from solvers.contradiction import raise_contradiction
-from studies.experiment.stored_schedule import stored_schedule
+from solvers.run.contradiction import raise_contradiction
+from studies.experiment.stored_documents import stored_schedule
 
 if TYPE_CHECKING:
     from sqlite3 import Row
 
-    from studies.experiment.study_store import StudyStore
+    from studies.experiment.store import StudyStore
 
 EXTREMES = """
 SELECT sha256, max(bound) AS bound, min(objective) AS objective, max(is_infeasible) AS is_infeasible

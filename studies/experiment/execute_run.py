@@ -1,37 +1,41 @@
-"""One run, as a worker process makes it."""
+"""One run, as a worker process makes it, and everything a method compiles or loads before the clock runs."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heuristics.callback import Callback
-from instances.jobs.jobs_instance import JobsInstance
-from solvers.contradiction import ContradictionError
-from solvers.jobs.lower_bound_jobs import lower_bound_jobs
-from solvers.lower_bound import lower_bound
+from heuristics.dag.arrays import dag_arrays
+from heuristics.jobs.placements.arrays import jobs_arrays
+from heuristics.search.progress import Callback
+from instances.dag.instance import DagInstance
+from instances.generators.jobs.generate import generate_jobs
+from instances.jobs.document import jobs_instance_document
+from instances.jobs.instance import JobsInstance
+from instances.jobs.json import jobs_instance_from_json
+from solvers.lower_bound import lower_bound, lower_bound_jobs
 from solvers.methods import KINDS_WITH_RUN
+from solvers.run.contradiction import ContradictionError
+from solvers.run.outcome import Termination
 from solvers.solve import solve
-from solvers.status import Termination
-from studies.experiment.checked_method import method_of
-from studies.experiment.network_sha256 import network_sha256
+from studies.experiment.checked_method import AGENTS, method_of, network_sha256
+from studies.experiment.plan import KINDS_WITHOUT_BUDGET
 from studies.experiment.run_answer import RunAnswer
-from studies.experiment.stored_schedule import schedule_text
-from studies.experiment.study_plan import KINDS_WITHOUT_BUDGET
-from studies.experiment.study_problem import DAG, JOBS
-from studies.online.solve_with_figures import solve_with_figures
+from studies.experiment.run_measures import solve_with_figures
+from studies.experiment.specification import DAG, JOBS, SearchBudget
+from studies.experiment.stored_documents import stored_schedule_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heuristics.progress import Progress
-    from instances.dag_instance import DagInstance
-    from solvers.bound import Bound
+    from heuristics.search.progress import Progress
     from solvers.bound_table import BoundTable
-    from solvers.jobs.jobs_result import JobsResult
-    from solvers.result import Result
-    from studies.experiment.budget import Budget
+    from solvers.result import JobsResult, Result
+    from solvers.run.bound import Bound
+
 
 ERROR_LENGTH = 1000
 """Letters that are kept of a message."""
@@ -59,7 +63,7 @@ class RunOrder:
     method: str
     parameters: Mapping[str, Any]
     objective: str
-    budget: Budget
+    budget: SearchBudget
     seed: int
     threads: int
     bound: Bound | None = None
@@ -146,7 +150,7 @@ def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
         seconds=result.runtime_seconds,
         evaluations=1 if is_one_schedule else None if takes_run else last.evaluations,
         trace=_trace(result, is_one_schedule),
-        schedule=schedule_text(result.schedule),
+        schedule=stored_schedule_text(result.schedule),
         figures=_figures(result, more),
     )
 
@@ -185,3 +189,62 @@ def _figures(result: Result | JobsResult, more: Mapping[str, float]) -> str | No
 def _message(error: BaseException) -> str:
     """Return kind and text of an error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:ERROR_LENGTH]
+
+
+EVALUATIONS, SECONDS = 300, 2.0
+"""Budget of a warm-up: several rounds of any population that is usual, on an instance that takes microseconds."""
+
+TRAINING_JOBS, OWN_JOBS, EXACT_JOBS = 160, 40, 2
+"""Jobs of a warm-up. For policies: enough that forests are trained (after 50 completions) and asked, and the first jobs
+of the instance itself, half of them at most, for kernels that only its features need."""
+
+
+class WarmUp:
+    """Remembers what was warmed up in this process."""
+
+    def __init__(self) -> None:
+        self._done: set[tuple[object, ...]] = set()
+
+    def __call__(self, order: RunOrder, instance: DagInstance | JobsInstance) -> None:
+        """Run the method of an order once on a tiny instance, unless that was done; failures show in the run itself."""
+        # Kept per instance: the first method on it shall not pay for the others.
+        jobs_arrays(instance) if isinstance(instance, JobsInstance) else dag_arrays(instance)
+        key = (order.kind, order.method, repr(sorted(order.parameters.items())), order.objective, _features(instance))
+        if key in self._done:
+            return
+        self._done.add(key)
+        budget = SearchBudget(evaluations=EVALUATIONS) if order.kind == "search" else SearchBudget(seconds=SECONDS)
+        tiny = dataclasses.replace(order, budget=budget, bound=None, seed=0, threads=1)
+        with contextlib.suppress(Exception):
+            for small in _tiny_jobs(order, instance) if isinstance(instance, JobsInstance) else [_tiny_instance()]:
+                execute_run(tiny, small)
+
+
+def _tiny_instance() -> DagInstance:
+    """Return three tasks on two GPUs with memory limits, a pair that is not allowed, and transfers."""
+    return DagInstance.from_lists(
+        [[2, 3], [3, 2], [2, None]], [(0, 1, 1), (0, 2, 1)], task_memory=[1, 1, 1], gpu_memory=[3, 3], name="warm-up"
+    )
+
+
+def _tiny_jobs(order: RunOrder, instance: JobsInstance) -> list[JobsInstance]:
+    """Return jobs of real networks and the first ones of the instance for a policy, few for anything else.
+
+    Agents with networks get the second ones only unless they ask forests: so many jobs are seconds of decisions, and
+    there is nothing to compile for.
+    """
+    if order.kind != "policy":
+        return [generate_jobs("jobs-small", jobs=EXACT_JOBS, seed=0, load=1.0, name="warm-up")]
+    document = jobs_instance_document(instance)
+    document["jobs"] = document["jobs"][: min(OWN_JOBS, instance.num_jobs // 2)]
+    own = jobs_instance_from_json(json.dumps(document))
+    if order.method == AGENTS and "forest" not in str(order.parameters.get("predictor")):
+        return [own]
+    return [generate_jobs("jobs-recurrent", jobs=TRAINING_JOBS, seed=0, load=0.9, name="warm-up"), own]
+
+
+def _features(instance: DagInstance | JobsInstance) -> tuple[bool, ...]:
+    """Return what decides beside the method which kernels run."""
+    if not isinstance(instance, JobsInstance):
+        return ()
+    return (instance.interference is not None, instance.racks is not None, instance.share > 1)

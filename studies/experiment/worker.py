@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from studies.experiment.process_tree import CAN_WATCH, resident_bytes, tree_bytes
-from studies.experiment.run_answer import RunAnswer
-from studies.experiment.run_limit import RunLimit
-from studies.experiment.worker_connection import WorkerConnection, WorkerEndedError
+from studies.experiment.run_answer import RunAnswer, RunLimit
 
 if TYPE_CHECKING:
     from studies.experiment.execute_run import RunOrder
+
 
 WARM_UP_SECONDS = 900.0
 """Time to load and to compile everything that a method needs."""
@@ -157,3 +164,175 @@ def _warm_up_limit(order: RunOrder, limit: RunLimit) -> RunLimit:
 
 class _LimitError(Exception):
     """A run overran a limit; the text says which."""
+
+
+WORKER_MODULE = "studies.experiment.worker_process"
+
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+"""Linear algebra takes one thread, on every machine: the number changes times and the last bits of sums."""
+
+LAST_BYTES, LAST_LETTERS = 4096, 300
+"""What is read, and what is kept, of what a worker printed before it died."""
+
+
+class WorkerEndedError(Exception):
+    """The process is gone, or says what it should not."""
+
+
+class WorkerConnection:
+    """A new worker process and what goes to and fro.
+
+    Parameters
+    ----------
+    address_space_gib
+        Limit of its address space, None for none.
+    """
+
+    def __init__(self, address_space_gib: float | None) -> None:
+        arguments = [] if address_space_gib is None else [str(address_space_gib)]
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", WORKER_MODULE, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._printed,
+            env={**os.environ, **ONE_THREAD},
+            start_new_session=True,  # Ctrl-C on the terminal is the parent's; and a group that can be killed as one
+        )
+        self._messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def send(self, message: object) -> None:
+        """Write a message.
+
+        Raises
+        ------
+        WorkerEndedError
+            If nobody reads it.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(pickle.dumps(message))
+            self._process.stdin.flush()
+        except OSError as error:
+            raise WorkerEndedError from error
+
+    def receive(self, seconds: float | None) -> tuple[str, Any] | None:
+        """Return the next message, None where there is none in time.
+
+        Raises
+        ------
+        WorkerEndedError
+            If there will be none any more.
+        """
+        try:
+            message = self._messages.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if message is None:
+            raise WorkerEndedError
+        kind, content = message
+        return kind, content
+
+    def _listen(self) -> None:
+        """Read messages until the process ends: a thread of its own can be left waiting, half a message or not."""
+        assert self._process.stdout is not None
+        with contextlib.suppress(Exception):  # whatever comes that is no message
+            while True:
+                self._messages.put(pickle.load(self._process.stdout))
+        self._messages.put(None)
+        self._process.stdout.close()
+
+    def kill(self) -> None:
+        """Kill the process and all that it started."""
+        kill_tree(self._process.pid)
+
+    def close(self) -> str:
+        """Kill and reap the process; return how it ended and its last words."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        self.kill()
+        status = self._process.wait()
+        self._printed.seek(0, os.SEEK_END)
+        self._printed.seek(max(0, self._printed.tell() - LAST_BYTES))
+        words = self._printed.read().decode(errors="replace")
+        self._printed.close()
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return f"{how}. {' '.join(words.split())[-LAST_LETTERS:]}"
+
+
+PROC = Path("/proc")
+
+CAN_WATCH = (PROC / "self" / "statm").exists()
+"""Whether this system tells what a process holds; Linux does."""
+
+
+def process_tree(pid: int) -> list[int]:
+    """Return a process and all its descendants; only itself where the system does not tell."""
+    found = [pid]
+    for parent in found:  # grows while it is walked
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(PROC / str(parent) / "task"):
+                with contextlib.suppress(OSError):
+                    text = (PROC / str(parent) / "task" / thread / "children").read_text()
+                    found += [int(word) for word in text.split()]
+    return found
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the physical memory that one process holds, 0 where it is gone or the system does not tell."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def tree_bytes(pid: int, enough: int) -> int:
+    """Return the physical memory that a process and its descendants hold together.
+
+    Parameters
+    ----------
+    pid
+        Of the process at the root.
+    enough
+        Up to this number of bytes a sum that counts shared pages once per process will do, for it is an upper bound;
+        above it, and with descendants, every process counts its share of the pages it shares, which takes longer.
+    """
+    tree = process_tree(pid)
+    total = sum(resident_bytes(member) for member in tree)
+    if total <= enough or len(tree) == 1:
+        return total
+    return sum(_proportional_bytes(member) for member in tree)
+
+
+def _proportional_bytes(pid: int) -> int:
+    """Return the physical memory of a process, shared pages divided by those who share them."""
+    try:
+        text = (PROC / str(pid) / "smaps_rollup").read_text()
+    except OSError:
+        return resident_bytes(pid)
+    for line in text.splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return resident_bytes(pid)
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process, its descendants and its process group, which nothing can ignore.
+
+    It must lead a group of its own and must not have been waited for: till then nobody else gets its number.
+    """
+    tree = process_tree(pid)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(pid, signal.SIGKILL)  # also those whose parent is gone already
+    for member in tree:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(member, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)

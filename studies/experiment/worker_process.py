@@ -14,11 +14,11 @@ import time
 from collections import OrderedDict
 from typing import IO, TYPE_CHECKING
 
-from studies.experiment.process_tree import kill_tree
+from studies.experiment.worker import kill_tree
 
 if TYPE_CHECKING:
-    from instances.dag_instance import DagInstance
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.dag.instance import DagInstance
+    from instances.jobs.instance import JobsInstance
     from studies.experiment.execute_run import RunOrder
 
 KEPT_INSTANCES = 16
@@ -32,7 +32,7 @@ PR_SET_CHILD_SUBREAPER = 36
 """Number of the request in Linux, see prctl(2)."""
 
 
-def main() -> None:
+def answer_orders() -> None:
     """Answer orders, with or without warm-up: ``("began", None)`` after it, then ``("answer", RunAnswer)``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends its workers
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -42,11 +42,10 @@ def main() -> None:
     if len(sys.argv) > 1:
         _limit_address_space(float(sys.argv[1]))
 
-    from solvers.versions import hardware, versions
-    from studies.experiment.execute_run import execute_run
-    from studies.experiment.git_revision import git_revision
+    from solvers.run.versions import hardware, versions
+    from studies.experiment.execute_run import WarmUp, execute_run
     from studies.experiment.run_answer import RunAnswer
-    from studies.experiment.warm_up import WarmUp
+    from studies.revision import git_revision
 
     environment = {"versions": versions(), "hardware": hardware(), "revision": git_revision()}
     _send(target, ("environment", json.dumps(environment, sort_keys=True)))
@@ -77,10 +76,10 @@ class _Instances:
 
     def read(self, order: RunOrder) -> DagInstance | JobsInstance:
         """Return the instance of an order."""
-        from studies.experiment.read_instance import read_instance
+        from studies.experiment.stored_documents import read_stored_instance
 
         if order.sha256 not in self._kept:
-            self._kept[order.sha256] = read_instance(order.instance_path, order.sha256)
+            self._kept[order.sha256] = read_stored_instance(order.instance_path, order.sha256)
             if len(self._kept) > KEPT_INSTANCES:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(order.sha256)
@@ -124,4 +123,4 @@ def _limit_address_space(gib: float) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    answer_orders()

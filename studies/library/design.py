@@ -7,28 +7,30 @@ turned out to be.
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from instances.cluster import parse_cluster
-from instances.dag_from_graph import CostModel
-from instances.generators.families import FAMILIES
-from instances.generators.generate import generate
-from instances.generators.jobs.families import JOBS_FAMILIES
-from instances.generators.jobs.generate_jobs import generate_jobs
-from instances.generators.multi_tenant import WITH_SEVERAL_JOBS
-from instances.jobs.jobs_objective import JobsObjective
-from instances.library.catalogue_entry import CatalogueEntry
-from instances.objective import Objective
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import FAMILIES, generate
+from instances.generators.dag.several_jobs import WITH_SEVERAL_JOBS
+from instances.generators.jobs.generate import JOBS_FAMILIES, generate_jobs
+from instances.jobs.objective import JobsObjective
+from instances.library.catalogue import CatalogueEntry
+from instances.library.library import read_library, write_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances.dag_instance import DagInstance
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.dag.instance import DagInstance
+    from instances.jobs.instance import JobsInstance
+
 
 Level = TypeVar("Level")
 """Of a factor."""
@@ -197,3 +199,25 @@ def _jobs_instance(
 def _balanced(levels: Sequence[Level], count: int, rng: np.random.Generator) -> list[Level]:
     """Return so many levels, each as often as the others or once more, in random order."""
     return [levels[place % len(levels)] for place in rng.permutation(count)]
+
+
+# How the reference library was made: `python -m studies.library.design --out FOLDER`.
+#
+# The files are the library: should a generator change, they stay. The ledger of what is written here is empty;
+# `optgap library update` fills it.
+
+
+def make_library() -> None:
+    """Write catalogue, instances and an empty ledger."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder to make")
+    folder: Path = parser.parse_args().out
+    if folder.exists() and any(folder.iterdir()):
+        parser.error(f"--out: expected a new or empty folder, got {folder}.")
+    write_library(folder, LIBRARY_VERSION, library_instances())
+    library = read_library(folder)
+    print(f"{len(library.catalogue)} instances, {len(library.entries())} entries: {library.identifier}")
+
+
+if __name__ == "__main__":
+    make_library()

@@ -1,1 +1,1 @@
-"""The HTML report: one self-contained page."""
+"""What readers see of results: tables, figures, and the self-contained HTML page."""

@@ -1,15 +1,19 @@
-"""The frame of a report: one page without scripts, fonts or anything else from elsewhere."""
+"""The frame of a report and its pieces: one page without scripts, fonts or anything else from elsewhere."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from studies.command_line.output import printable
+from studies.text import percent, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
 
 _STYLE = """
 :root { --ink: #1f2933; --dim: #5f6c7b; --line: #dfe4ea; --soft: #f6f8fa; --accent: #0b5394; }
@@ -191,3 +195,114 @@ def _cell(cell: str | tuple[str, str], kind: str, column: int) -> str:
     kind = ' class="long"' if len(content) > LONG and not kind else kind
     style = f' style="background:{colour}"' if colour else ""
     return f"<td{kind}{style}>{text(content)}</td>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading, what stands below it, and smaller sections.
+
+    Parameters
+    ----------
+    title
+        Free text.
+    identifier
+        Of the heading in the page, for links to it.
+    body
+        HTML.
+    parts
+        Sections within this one.
+    """
+
+    title: str
+    identifier: str
+    body: str = ""
+    parts: tuple[Section, ...] = ()
+
+    def html(self, level: int = 2) -> str:
+        """Return heading, body and parts."""
+        heading = f'<h{level} id="{text(self.identifier)}">{text(self.title)}</h{level}>'
+        return "\n".join([heading, *([self.body] if self.body else []), *(part.html(level + 1) for part in self.parts)])
+
+
+def contents(sections: Sequence[Section]) -> str:
+    """Return a table of contents."""
+    return f'<nav aria-label="Contents"><b>Contents</b>{_links(sections)}</nav>'
+
+
+def _links(sections: Sequence[Section]) -> str:
+    """Return links to sections and their parts."""
+    items = (
+        f'<li><a href="#{text(section.identifier)}">{text(section.title)}</a>{_links(section.parts)}</li>'
+        for section in sections
+    )
+    return f"<ul>{''.join(items)}</ul>" if sections else ""
+
+
+NONE = "-"
+"""What is not known."""
+
+
+def known(value: Any) -> Any:
+    """Return a value, None for NaN."""
+    return None if value is None or (isinstance(value, float) and math.isnan(value)) else value
+
+
+def plain(value: Any) -> str:
+    """Return a value as it is: whole numbers without decimals, a dash for what is not known."""
+    value = known(value)
+    if value is None or value == "":
+        return NONE
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:g}"
+    return str(value)
+
+
+def seconds_text(value: Any) -> str:
+    """Return seconds with milliseconds; only 0 is 0.000."""
+    value = known(value)
+    if value is None:
+        return NONE
+    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
+
+
+def gap_text(value: Any) -> str:
+    """Return a gap in percent."""
+    return percent(known(value))
+
+
+def ratio_text(value: Any) -> str:
+    """Return a ratio with four decimals, rounded down, so that only 1 is 1.0000."""
+    value = known(value)
+    return NONE if value is None else f"{math.floor(10_000 * value + 1e-9) / 10_000:.4f}"
+
+
+def moment(value: Any) -> str:
+    """Return a stored time, which is UTC, without its offset."""
+    value = known(value)
+    return NONE if value is None else str(value).removesuffix("+00:00").replace("T", " ")
+
+
+def parameters_text(document: str | Mapping[str, Any]) -> str:
+    """Return parameters, given as JSON or as they are, as ``name = value, ...``."""
+    given = json.loads(document) if isinstance(document, str) else document
+    return ", ".join(f"{name} = {_value(value)}" for name, value in given.items()) or "defaults"
+
+
+def _value(value: Any) -> str:
+    """Return a parameter as in a specification."""
+    return json.dumps(value) if isinstance(value, bool | list | dict) or value is None else str(value)
+
+
+FULL_RED_GAP = 1.0
+"""Gap from which on the colour does not become stronger: twice the bound."""
+
+
+def gap_colour(gap: float | None) -> str:
+    """Return a light CSS colour on which dark text is legible; grey where there is no gap."""
+    if gap is None:
+        return "#e5e7eb"
+    if gap == 0:
+        return "#d3f0da"
+    share = min(gap / FULL_RED_GAP, 1.0) ** 0.5
+    red, green, blue = (round(255 + share * (end - 255)) for end in (245, 150, 130))
+    return f"#{red:02x}{green:02x}{blue:02x}"

@@ -23,24 +23,25 @@ from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.milp.disjunctive import DisjunctiveModel
 from formulations.dag.milp.generalised_disjunctive import GeneralisedDisjunctiveModel
 from formulations.dag.milp.linearised_nip import LinearisedNip
+from formulations.dag.milp.nip import Nip
 from formulations.dag.milp.time_indexed import TimeIndexedModel
-from formulations.dag.nip import Nip
-from formulations.dag.windows import windows
-from instances import Objective
-from instances.cluster import parse_cluster
-from instances.dag_from_graph import CostModel
-from instances.generators import generate
-from solvers import METHODS, Status, lower_bound, solve
-from solvers.compiled_milp import compile_milp
-from solvers.highs import run_highs
-from solvers.methods import WARM_START_METHODS
-from solvers.versions import hardware, version_of
+from formulations.dag.probing.windows import windows
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
+from solvers.backends.highs import compile_milp, run_highs
+from solvers.lower_bound import lower_bound
+from solvers.methods import METHODS, WARM_START_METHODS
+from solvers.run.outcome import Status
+from solvers.run.versions import hardware, version_of
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from formulations.dag.windows import Windows
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 TASKS = (6, 8, 10, 12, 16, 20)
 SHAPES = (("layered", "mixed-3"), ("layered", "mixed-2"), ("in-tree", "mixed-3"))
@@ -121,7 +122,7 @@ def root_bound(model: Any) -> float | None:
     if isinstance(model, CpSatModel):
         return None
     if isinstance(model, Nip) and not isinstance(model, LinearisedNip):
-        from solvers.scip import Scip
+        from solvers.backends.nip import Scip
 
         return (
             Scip()

@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from heuristics.jobs.placements.consolidated import Consolidated
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW
+from heuristics.jobs.placements.heavy_edge_variants import Consolidated, StageOrder
 from heuristics.jobs.placements.random_placement import RandomPlacement
-from heuristics.jobs.placements.stage_order import StageOrder
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.servers import JobsServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from heuristics.jobs.placements.placer import Placer
+    from heuristics.jobs.placements.placement import Placer
 
 BANDWIDTH = 10**6
 NUM_SERVERS = 4

@@ -13,15 +13,16 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.cluster import parse_cluster
-from instances.dag_from_graph import CostModel
-from instances.generators import generate, planted_optimum
-from solvers import solve
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.generators.dag.generate import generate
+from instances.generators.dag.planted import planted_optimum
 from solvers.methods import WARM_START_METHODS
-from solvers.versions import hardware, versions
+from solvers.run.versions import hardware, versions
+from solvers.solve import solve
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 FAMILIES = (
     "layered",

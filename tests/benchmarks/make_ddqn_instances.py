@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.heft import heft
-from heuristics.dag.worl_rtgs.stored_instances import HELD_OUT, VALIDATION, instances_sha256, write_instances
-from heuristics.dag.worl_rtgs.training_stream import training_stream
+from heuristics.dag.list_scheduling import heft
+from heuristics.dag.worl_rtgs.training_instances import (
+    HELD_OUT,
+    VALIDATION,
+    dag_instances_sha256,
+    training_stream,
+    write_instances,
+)
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 SETS = {VALIDATION: ("validation", 64, (20_251_122, 101)), HELD_OUT: ("held-out", 200, (20_251_122, 202))}
 """Name, number of instances and entropy of each file; trainings draw from spawned seeds, which are never these."""
@@ -41,7 +46,7 @@ def main() -> None:
     for file, (name, count, entropy) in SETS.items():
         instances = make(name, count, entropy)
         write_instances(folder / file, instances)
-        print(file, instances_sha256(instances))
+        print(file, dag_instances_sha256(instances))
 
 
 if __name__ == "__main__":

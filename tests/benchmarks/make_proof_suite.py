@@ -12,13 +12,13 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances import dag_instance_to_json
-from instances.cluster import parse_cluster
-from instances.dag_from_graph import CostModel
-from instances.generators import generate
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.dag.json import dag_instance_to_json
+from instances.generators.dag.generate import generate
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 FOLDER = Path(__file__).parent / "proof_suite"
 SIZES = (30, 45, 60, 80, 100)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import pyomo.environ as pyo
 
-from solvers import solve
-from solvers.compiled_milp import compile_milp
-from solvers.highs import run_highs
+from solvers.backends.highs import compile_milp, run_highs
+from solvers.solve import solve
 
 if TYPE_CHECKING:
-    from instances import DagInstance, DagSchedule
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
 
 
 def plain_big_m(instance: DagInstance, *, time_limit: float, threads: int, seed: int) -> tuple[float | None, bool]:

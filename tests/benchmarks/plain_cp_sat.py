@@ -6,11 +6,16 @@ as hint, default search. No heads and tails, no bounds, no redundant rows.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from ortools.sat.python import cp_model
 
-from instances import DagInstance, DagSchedule
-from solvers import solve
+from instances.dag.schedule import DagSchedule
+from solvers.solve import solve
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 
 def plain_cp_sat(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from deap import base, creator, tools
 
 from heuristics.dag.random_keys import RandomKeys
-from instances import Objective
+from instances.dag.objective import Objective
 from tests.plain_keys import PlainKeys
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 creator.create("PlainFitness", base.Fitness, weights=(-1, -1))
 creator.create("PlainWhale", list, fitness=creator.PlainFitness)

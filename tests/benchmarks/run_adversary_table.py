@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.adversary.contestant import Contestant
-from studies.adversary.cooling import Cooling
-from studies.adversary.run_adversary import AdversarySettings, run_adversary
+from studies.adversary.ratio import Contestant
+from studies.adversary.run import AdversarySettings, run_adversary
+from studies.adversary.search import Cooling
 
 METHODS = ("heft", "cpop", "peft", "etf", "min-min", "max-min", "ddqn", "worl-rtgs")
 

@@ -11,9 +11,11 @@ import json
 import statistics
 from pathlib import Path
 
-from instances import Objective, read_dag_instance
-from solvers.lower_bound import BOUND_METHODS, lower_bound
-from solvers.versions import hardware
+from instances.dag.json import read_dag_instance
+from instances.dag.objective import Objective
+from solvers.bound_methods import BOUND_METHODS
+from solvers.lower_bound import lower_bound
+from solvers.run.versions import hardware
 from tests.benchmarks.run_proof_suite import FOLDER
 
 

@@ -13,14 +13,14 @@ import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.cluster import parse_cluster
-from instances.generators.jobs.generate_jobs import generate_jobs
-from solvers.jobs.jobs_methods import JOBS_METHODS
-from solvers.jobs.solve_jobs import solve_jobs
-from solvers.versions import hardware, versions
+from instances.clusters.cluster import parse_cluster
+from instances.generators.jobs.generate import generate_jobs
+from solvers.methods import JOBS_METHODS
+from solvers.run.versions import hardware, versions
+from solvers.solve_jobs import solve_jobs
 
 if TYPE_CHECKING:
-    from instances.jobs import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 CLUSTERS = ("2xV100-16GB,2xT4,1xP100", "2xV100-16GB,2xV100-16GB,2xT4,2xT4")
 LOADS = (0.7, 0.9, 1.1)

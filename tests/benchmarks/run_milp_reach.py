@@ -12,11 +12,12 @@ import json
 import time
 from pathlib import Path
 
-from instances.cluster import parse_cluster
-from instances.dag_from_graph import CostModel
-from instances.generators import generate
-from solvers import Status, solve
-from solvers.versions import hardware, versions
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.generators.dag.generate import generate
+from solvers.run.outcome import Status
+from solvers.run.versions import hardware, versions
+from solvers.solve import solve
 from tests.benchmarks.plain_big_m import plain_big_m
 
 SIZES = (8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80)

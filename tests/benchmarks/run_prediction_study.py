@@ -12,16 +12,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heuristics.jobs.predictors.predictor_named import PREDICTORS
-from instances.readers.jobs import parse_gpu_trace
+from heuristics.jobs.predictors.predictor import PREDICTORS
+from instances.readers.jobs.philly_and_helios import parse_gpu_trace
 from instances.text_file import read_text
-from studies.prediction_study import prediction_study
-from studies.prediction_text import prediction_text
-from studies.recorded_run_times import recorded_run_times
+from studies.papers.prediction import prediction_study, prediction_text, recorded_run_times
 from tests.real_data import FOLDER
 
 if TYPE_CHECKING:
-    from studies.prediction_quality import PredictionQuality
+    from studies.papers.prediction import PredictionQuality
 
 SKIP_ROWS = {"philly": 1000, "helios": 0}
 """Rows at the beginning that are left out, by cut, as the readers do by default."""

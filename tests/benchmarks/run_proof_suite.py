@@ -12,9 +12,11 @@ import statistics
 import time
 from pathlib import Path
 
-from instances import Objective, objective_value, read_dag_instance, verify_dag_schedule
-from solvers import solve
-from solvers.versions import hardware, versions
+from instances.dag.json import read_dag_instance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
+from solvers.run.versions import hardware, versions
+from solvers.solve import solve
 from tests.benchmarks.plain_cp_sat import plain_cp_sat
 
 FOLDER = Path(__file__).parent / "proof_suite"

@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from instances import Objective, objective_value, read_dag_instance
+from instances.dag.json import read_dag_instance
+from instances.dag.objective import Objective, objective_value
 from tests.benchmarks.make_proof_suite import CLUSTERS, FOLDER, RATIOS, SIZES, make
 from tests.benchmarks.plain_big_m import plain_big_m
 from tests.benchmarks.plain_cp_sat import plain_cp_sat

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances import write_dag_instance
-from instances.generators import generate
+from instances.dag.json import write_dag_instance
+from instances.generators.dag.generate import generate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
 pytestmark = pytest.mark.speed
-COMMAND = [sys.executable, "-c", "from studies.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from studies.cli.main import main; main()"]
 
 
 def _run(*arguments: str) -> str:

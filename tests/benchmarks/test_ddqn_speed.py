@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.dag.dag_arrays import dag_arrays
+from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.load_vector import running_loads
-from heuristics.dag.worl_rtgs.ddqn_generator import DdqnGenerator
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
+from heuristics.dag.worl_rtgs.generator import DdqnGenerator
 from heuristics.dag.worl_rtgs.network import initial_weights, q_values
-from instances import DagInstance, Objective
-from instances.cluster import parse_cluster
-from instances.generators import generate
+from instances.clusters.cluster import parse_cluster
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
+
+    from instances.dag.instance import DagInstance
 
 pytestmark = pytest.mark.speed
 WEIGHTS = initial_weights(np.random.default_rng(0))

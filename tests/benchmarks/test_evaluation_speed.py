@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from heuristics.dag.random_keys import DECODINGS, RandomKeys
-from instances import Objective, objective_value
-from instances.cluster import parse_cluster
-from instances.generators import generate
+from instances.clusters.cluster import parse_cluster
+from instances.dag.objective import Objective, objective_value
+from instances.generators.dag.generate import generate
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from heuristics.dag.heft import heft
-from instances import Objective, objective_value
-from instances.generators import generate
+from heuristics.dag.list_scheduling import heft
+from instances.dag.objective import Objective, objective_value
+from instances.generators.dag.generate import generate
 from tests.plain_heft import plain_heft
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.speed
 
 def test_heft_beside_plain_python(benchmark: BenchmarkFixture) -> None:
     """Tests that both give the same schedule of 200 tasks on 8 GPUs; reports the ratio of their times."""
-    from instances.cluster import parse_cluster
+    from instances.clusters.cluster import parse_cluster
 
     instance = generate("layered", tasks=200, seed=1, cluster=parse_cluster("mixed-8"))
     plain_seconds = []

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from heuristics.jobs.policies.key_policies import wcs_duration_policy
 from heuristics.jobs.policies.run_policy import run_policy
-from heuristics.jobs.policies.wcs_duration import wcs_duration_policy
-from instances.cluster import parse_cluster
-from instances.generators.jobs import generate_jobs
-from instances.jobs import JobsInstance, Racks, job_completion_times, verify_jobs_schedule
+from instances.clusters.cluster import parse_cluster
+from instances.generators.jobs.generate import generate_jobs
+from instances.jobs.objective import job_completion_times
+from instances.jobs.servers import Racks
+from instances.jobs.verify import verify_jobs_schedule
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from heuristics.jobs.simulation import Simulation
+    from heuristics.jobs.simulator import Simulation
+    from instances.jobs.instance import JobsInstance
 
 pytestmark = pytest.mark.speed
 

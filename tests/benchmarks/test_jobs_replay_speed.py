@@ -11,19 +11,21 @@ import numpy as np
 import pytest
 
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
-from heuristics.jobs.policies.drf import drf_policy
-from heuristics.jobs.policies.fifo import fifo_policy
-from heuristics.jobs.policies.qssf import qssf_policy
+from heuristics.jobs.policies.key_policies import (
+    fifo_policy,
+    qssf_policy,
+    spjf_policy,
+    spwf_policy,
+    srtf_policy,
+    wcs_duration_policy,
+    wcs_subtime_policy,
+    wcs_workload_policy,
+)
+from heuristics.jobs.policies.resource_policies import drf_policy, tetris_policy
 from heuristics.jobs.policies.run_policy import run_policy
-from heuristics.jobs.policies.spjf import spjf_policy
-from heuristics.jobs.policies.spwf import spwf_policy
-from heuristics.jobs.policies.srtf import srtf_policy
-from heuristics.jobs.policies.tetris import tetris_policy
-from heuristics.jobs.policies.wcs_duration import wcs_duration_policy
-from heuristics.jobs.policies.wcs_subtime import wcs_subtime_policy
-from heuristics.jobs.policies.wcs_workload import wcs_workload_policy
-from instances.jobs import JobsInstance, JobsObjective, job_completion_times, verify_jobs_schedule
-from instances.readers.jobs.philly import read_philly
+from instances.jobs.objective import JobsObjective, job_completion_times
+from instances.jobs.verify import verify_jobs_schedule
+from instances.readers.jobs.philly_and_helios import read_philly
 from tests.real_data import real_data
 
 if TYPE_CHECKING:
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
 
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from heuristics.jobs.policies.policy import Policy
-    from heuristics.jobs.simulation import Simulation
+    from heuristics.jobs.policy import Policy
+    from heuristics.jobs.simulator import Simulation
+    from instances.jobs.instance import JobsInstance
 
 pytestmark = pytest.mark.speed
 

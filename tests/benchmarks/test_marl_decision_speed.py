@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from studies.decision_latency.measure_decisions import MeasuredDecisions, measure_decisions
+from studies.papers.timed_decisions import MeasuredDecisions, measure_decisions
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

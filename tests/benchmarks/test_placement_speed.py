@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.jobs.fit_test import FitTest
-from heuristics.jobs.placements.consolidated import Consolidated
+from heuristics.jobs.placements.hall import QueueFit
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
+from heuristics.jobs.placements.heavy_edge_variants import Consolidated, StageOrder
 from heuristics.jobs.placements.random_placement import RandomPlacement
-from heuristics.jobs.placements.stage_order import StageOrder
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.servers import JobsServer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from heuristics.jobs.placements.placer import Placer
+    from heuristics.jobs.placements.placement import Placer
 
 pytestmark = pytest.mark.speed
 
@@ -74,5 +74,5 @@ def test_queue_scan(benchmark: BenchmarkFixture) -> None:
     queue = np.flatnonzero(instance.gang_size > 1)
     free = np.zeros_like(free)
     free[0] = 1
-    test = FitTest(instance)
+    test = QueueFit(instance)
     assert benchmark(test.first, queue, free) is None

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances.generators import generate
-from solvers import Status, solve
+from instances.generators.dag.generate import generate
+from solvers.run.outcome import Status
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from solvers import Result
+    from solvers.result import Result
 
 pytestmark = pytest.mark.speed
 

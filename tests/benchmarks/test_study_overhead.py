@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studies.experiment import worker_connection
-from studies.experiment.read_study_spec import study_spec_from_toml
+from studies.experiment import worker as worker_connection
+from studies.experiment.read_specification import study_spec_from_toml
 from studies.experiment.run_study import run_study
 from tests.benchmarks.timed_worker_process import FOLDER, seconds_inside
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from studies.experiment.study_state import StudyState
+    from studies.experiment.run_study import StudyState
 
 pytestmark = pytest.mark.speed
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.studies.statistics.large_study import large_study
+from tests.studies.analysis.large_study import large_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
 pytestmark = pytest.mark.speed
-COMMAND = [sys.executable, "-c", "from studies.cli import main; main()", "study"]
+COMMAND = [sys.executable, "-c", "from studies.cli.main import main; main()", "study"]
 METHODS, RUNS = 25, 10_000
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.callback import Callback
 from heuristics.dag.random_keys import RandomKeys
-from heuristics.dag.woa import woa
-from heuristics.stop import MaxEvaluations
-from instances import Objective
-from instances.cluster import parse_cluster
-from instances.generators import generate
+from heuristics.dag.whale_optimisation import woa
+from heuristics.search.progress import Callback
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.clusters.cluster import parse_cluster
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
 from tests.benchmarks.plain_woa import plain_woa
 from tests.search_trace import SearchTrace
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pytest_benchmark.fixture import BenchmarkFixture
 
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 pytestmark = pytest.mark.speed
 

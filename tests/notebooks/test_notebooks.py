@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from solvers.jobs.jobs_methods import JOBS_METHODS
+from solvers.methods import JOBS_METHODS
 from tests.check_latex import check_latex
 
 ROOT = Path(__file__).parents[2]

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import solvers.highs_worker
-from heuristics.callback import Callback
-from instances import DagInstance, Objective
-from solvers import Bound, Status, lower_bound, solve
+import solvers.backends.highs_worker
+from heuristics.search.progress import Callback
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
 from solvers.bound_table import RECORD_COLUMNS, BoundTable
-from solvers.confirmation import Confirmation
-from solvers.outcome import Outcome
-from solvers.status import Termination
-from solvers.versions import hardware, version_of
+from solvers.confirmation.claim import Confirmation
+from solvers.lower_bound import lower_bound
+from solvers.run.bound import Bound
+from solvers.run.outcome import Outcome, Status, Termination
+from solvers.run.versions import hardware, version_of
+from solvers.solve import solve
 from tests.check_latex import check_latex
 
 if TYPE_CHECKING:
@@ -184,7 +186,7 @@ def test_table_says_that_no_schedule_exists() -> None:
 
 def test_dying_solver_takes_no_other_bound_along(heft_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a table keeps all other bounds, and what the run began with, where HiGHS is killed while it solves."""
-    start, killed = solvers.highs_worker.subprocess.Popen, []
+    start, killed = solvers.backends.highs_worker.subprocess.Popen, []
 
     def killed_at_once(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
         worker: subprocess.Popen[bytes] = start(*arguments, **options)  # type: ignore[call-overload]
@@ -193,7 +195,7 @@ def test_dying_solver_takes_no_other_bound_along(heft_example: DagInstance, monk
         killed.append(worker.returncode)
         return worker
 
-    monkeypatch.setattr(solvers.highs_worker.subprocess, "Popen", killed_at_once)
+    monkeypatch.setattr(solvers.backends.highs_worker.subprocess, "Popen", killed_at_once)
     table = lower_bound(heft_example, methods=["critical-path", "milp-disjunctive", "cp-sat"], threads=1)
     assert killed == [-signal.SIGKILL]
     assert [(bound.method, bound.is_optimum) for bound in table] == [
@@ -209,7 +211,7 @@ def test_dying_solver_takes_no_other_bound_along(heft_example: DagInstance, monk
 def test_bound_survives_where_no_schedule_was_found(heft_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a run that ends without any schedule keeps the bound that it proved, in the result and in a table."""
     unfinished = Outcome(schedule=None, lower_bound=70, termination=Termination.TIME_LIMIT, solver="ortools 9.15")
-    monkeypatch.setattr("solvers.cp_sat.cp_sat", lambda instance, objective, run: unfinished)
+    monkeypatch.setattr("solvers.backends.cp_sat.cp_sat", lambda instance, objective, run: unfinished)
     result = solve(heft_example, "cp-sat", threads=1, bounds=[])
     assert (result.status, result.objective, result.gap) == (Status.UNKNOWN, None, None)
     assert result.bound is not None

@@ -10,27 +10,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import solvers.confirm
-from heuristics.callback import Callback
-from instances import Contention, DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
-from solvers import Bound, Result, Status, lower_bound, solve
-from solvers.confirm import confirm_bounds, confirmation_run
-from solvers.contradiction import ContradictionError
-from solvers.highs import HighsAnswer, run_highs
-from solvers.outcome import Outcome
-from solvers.reproducer import Reproducer, read_reproducer
-from solvers.second_model import Answer, SecondCpSat, SecondHighs
-from solvers.second_opinion import Opinion, second_opinion
-from solvers.status import Termination
-from solvers.versions import version_of
+import solvers.confirmation.claim
+from heuristics.search.progress import Callback
+from instances.dag.contention import Contention
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from solvers.backends.highs import HighsAnswer, run_highs
+from solvers.backends.second_opinion import Answer, Opinion, SecondCpSat, SecondHighs, second_opinion
+from solvers.confirm import confirm_bounds
+from solvers.confirmation.claim import confirmation_run
+from solvers.confirmation.reproducer import Reproducer, read_reproducer
+from solvers.lower_bound import lower_bound
+from solvers.run.bound import Bound
+from solvers.run.contradiction import ContradictionError
+from solvers.run.outcome import Outcome, Status, Termination
+from solvers.run.versions import version_of
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from solvers.exact_run import ExactRun
-    from solvers.second_model import SecondModel
+    from solvers.backends.second_opinion import SecondModel
+    from solvers.result import Result
+    from solvers.run.exact_run import ExactRun
 
 HEFT = DagSchedule(gpu=[0, 0, 0, 1, 0], start=[0, 7, 4, 15, 10])  # 18 on example E
 ORTOOLS = f"ortools {version_of('ortools')}"
@@ -40,7 +46,7 @@ CP_SAT, MILP = f"CP-SAT, {ORTOOLS}", f"disjunctive MILP, highspy {version_of('hi
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let HiGHS answer in this process, without the second that a process takes to start."""
-    monkeypatch.setattr("solvers.highs_worker.run_highs_in_worker", run_highs)
+    monkeypatch.setattr("solvers.backends.highs_worker.run_highs_in_worker", run_highs)
 
 
 @pytest.fixture
@@ -52,7 +58,7 @@ def no_list_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
 def _lie(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
     """Let the back end of CP-SAT return something."""
     outcome = Outcome(**{"schedule": None, "lower_bound": None, "solver": ORTOOLS, **fields})  # type: ignore[arg-type]
-    monkeypatch.setattr("solvers.cp_sat.cp_sat", lambda instance, objective, run: outcome)
+    monkeypatch.setattr("solvers.backends.cp_sat.cp_sat", lambda instance, objective, run: outcome)
 
 
 def _left_behind(folder: Path) -> Reproducer:
@@ -89,7 +95,7 @@ def test_bound_of_the_milp_that_is_too_high_is_caught(
     """Tests the other direction: CP-SAT finds 15 where HiGHS claims 18, with both schedules and claims as well."""
     monkeypatch.chdir(tmp_path)
     lie = HighsAnswer(solution=None, dual_bound=18.0, is_finished=True, is_infeasible=False, seconds=0.0)
-    monkeypatch.setattr("solvers.run_milp.run_highs", lambda *_, **__: lie)
+    monkeypatch.setattr("solvers.backends.run_pyomo.run_highs", lambda *_, **__: lie)
     with pytest.raises(ContradictionError, match="HiGHS proves 18, CP-SAT finds 15"):
         solve(example_e, "milp-disjunctive", bounds=[], start=HEFT, threads=1, confirm=True)
     found = _left_behind(tmp_path)
@@ -156,7 +162,7 @@ def test_formula_that_is_too_high_is_caught(
 ) -> None:
     """Tests that CP-SAT refutes a wrong critical path, though heads and tails are as wrong: it does not use them."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("formulations.dag.bounds.critical_path.critical_path", lambda instance, objective: 17)
+    monkeypatch.setattr("formulations.dag.bounds.paths.critical_path", lambda instance, objective: 17)
     monkeypatch.setattr("formulations.dag.windows.heads_and_tails", lambda *_, **__: 1 // 0)
     assert lower_bound(example_e, methods=["critical-path", "area"])[0].value == 17
     with pytest.raises(ContradictionError, match=r"critical-path .* claims: no makespan below 17"):
@@ -169,7 +175,7 @@ def test_schedule_below_the_bound_of_another_method(
 ) -> None:
     """Tests that a table raises where one method has a schedule below the bound of another, without being asked."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("formulations.dag.bounds.critical_path.critical_path", lambda instance, objective: 17)
+    monkeypatch.setattr("formulations.dag.bounds.paths.critical_path", lambda instance, objective: 17)
     for methods in (["critical-path", "cp-sat"], ["cp-sat", "critical-path"]):
         with pytest.raises(ContradictionError, match=r"^critical-path claims a bound of 17, cp-sat has .* of 15\."):
             lower_bound(example_e, methods=methods, threads=1)
@@ -181,7 +187,7 @@ def test_infeasibility_beside_a_schedule_of_another_method(
 ) -> None:
     """Tests that a table raises where CP-SAT calls infeasible what the MILP has a schedule for."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("solvers.run_milp.run_highs_in_worker", run_highs)
+    monkeypatch.setattr("solvers.backends.run_pyomo.run_highs_in_worker", run_highs)
     _lie(monkeypatch, is_infeasible=True)
     with pytest.raises(ContradictionError, match=r"^cp-sat claims no schedule exists, milp-disjunctive has"):
         lower_bound(example_e, methods=["cp-sat", "milp-disjunctive"], threads=1)
@@ -201,7 +207,7 @@ def test_second_models_know_the_optimum(
     best = optimum(instance, objective)
     run = confirmation_run(time_limit=60.0, threads=1, seed=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.highs_worker.run_highs_in_worker", run_highs)
+        patch.setattr("solvers.backends.highs_worker.run_highs_in_worker", run_highs)
         if best is None:
             everything = second_opinion(second, instance, objective, None, run, own_windows_only=own)
             assert everything.confirmed_by in (second.name, "releases and durations")
@@ -298,7 +304,7 @@ def test_schedule_that_is_none_contradicts_nothing(example_e: DagInstance, monke
         zeros = milp.lower * 0  # type: ignore[attr-defined]
         return HighsAnswer(solution=zeros, dual_bound=None, is_finished=True, is_infeasible=False, seconds=0.0)
 
-    monkeypatch.setattr("solvers.highs_worker.run_highs_in_worker", nonsense)
+    monkeypatch.setattr("solvers.backends.highs_worker.run_highs_in_worker", nonsense)
     result = solve(example_e, "cp-sat", bounds=[], threads=1, confirm=True)
     assert (result.status, result.bound.confirmed_by if result.bound else "") == (Status.OPTIMAL, None)
     assert "what it found is no such schedule" in result.summary()["confirmation"]
@@ -471,7 +477,7 @@ def test_wrong_bound_with_contention_is_caught(
 def test_every_right_answer_is_confirmed(instance: DagInstance, objective: Objective) -> None:
     """Tests that what CP-SAT and the MILP prove is confirmed by the other, whatever the instance."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("solvers.highs_worker.run_highs_in_worker", run_highs)
+        patch.setattr("solvers.backends.highs_worker.run_highs_in_worker", run_highs)
         for method in ("cp-sat", "milp-disjunctive"):
             result = solve(instance, method, objective=objective, threads=1, confirm=True)
             assert result.confirmation is not None

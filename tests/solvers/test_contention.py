@@ -8,15 +8,22 @@ import json
 import numpy as np
 import pytest
 
-from heuristics.dag.heft import heft
-from heuristics.stop import MaxEvaluations
-from instances import Contention, DagInstance, DagSchedule, Objective, verify_dag_schedule
-from solvers import METHODS, Bound, Result, Status, lower_bound, solve
+from heuristics.dag.list_scheduling import heft
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.contention import Contention
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
 from solvers.bound_table import BoundTable
-from solvers.check_contention import knows_contention
-from solvers.check_instances import check_instances
-from solvers.methods import KINDS_WITH_RUN, WARM_START_METHODS
-from solvers.result import UnverifiedScheduleError
+from solvers.check_arguments import knows_contention
+from solvers.conformance.check_method import check_instances
+from solvers.lower_bound import lower_bound
+from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS
+from solvers.result import Result, UnverifiedScheduleError
+from solvers.run.bound import Bound
+from solvers.run.outcome import Status
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.brute_force_contention import optimum_with_nics
 from tests.contended_instances import contended_instance

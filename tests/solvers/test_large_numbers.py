@@ -8,8 +8,10 @@ import pickle
 import numpy as np
 import pytest
 
-from instances import DagInstance, DagSchedule
-from solvers import Status, Termination, solve
+from instances.dag.instance import DagInstance
+from instances.dag.schedule import DagSchedule
+from solvers.run.outcome import Status, Termination
+from solvers.solve import solve
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])

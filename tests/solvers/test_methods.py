@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from solvers.lower_bound import BOUND_METHODS
-from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS, method_named
-from solvers.resolve_method import kind_of
+from solvers.bound_methods import BOUND_METHODS
+from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS, kind_of, method_named
 
 ROOT = Path(__file__).parents[2]
 

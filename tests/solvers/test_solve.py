@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.callback import Callback
-from heuristics.dag.heft import heft
-from heuristics.progress import Progress
-from heuristics.stop import AnyOf, MaxEvaluations, MaxSeconds, MaxStagnation, TargetObjective
-from instances import DagInstance, DagSchedule, Objective, verify_dag_schedule
-from instances.dag_document import dag_instance_document
-from solvers import Bound, Result, Status, Termination, lower_bound, solve
-from solvers.contradiction import ContradictionError
+from heuristics.dag.list_scheduling import heft
+from heuristics.search.progress import Callback, Progress
+from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds, MaxStagnation, TargetObjective
+from instances.dag.document import dag_instance_document
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from solvers.lower_bound import lower_bound
 from solvers.methods import WARM_START_METHODS
-from solvers.result import UnverifiedScheduleError
+from solvers.result import Result, UnverifiedScheduleError
+from solvers.run.bound import Bound
+from solvers.run.contradiction import ContradictionError
+from solvers.run.outcome import Status, Termination
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances import DagInstance, write_dag_instance
-from studies.cli import main
+from instances.dag.instance import DagInstance
+from instances.dag.json import write_dag_instance
+from studies.cli.main import main
 from tests.studies.run_command import Ended, Run
 
 if TYPE_CHECKING:

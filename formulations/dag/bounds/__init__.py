@@ -1,1 +1,1 @@
-"""Proven lower bounds for the DAG problem, one file each."""
+"""Proven lower bounds for the DAG problem, one family per file."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import highspy
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 _SCALE = 2**30
 """Multipliers are rounded down to multiples of 1 / _SCALE, so that a bound is exact integer arithmetic."""

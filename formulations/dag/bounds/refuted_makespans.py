@@ -1,4 +1,4 @@
-"""From refuted makespans to bounds of both objectives."""
+"""The largest makespan that can be refuted: destructive improvement (B8), energetic reasoning (B7), probing."""
 
 from __future__ import annotations
 
@@ -7,18 +7,71 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dag.bounds.path_bound import job_path_bounds, path_bound
-from formulations.dag.bounds.srpt import rank_wise
-from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails
+from formulations.dag.bounds.loads import window_load_lp
+from formulations.dag.bounds.single_machine import rank_wise_bound
+from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
 from formulations.dag.probing.refuter import Refuter
 from formulations.dag.windows import horizon
-from instances.objective import Objective
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from instances.contention import Contention
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
+
+
+def destructive(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+    """Return one more than a makespan that heads and tails or the window-load LP refute; 0 for weighted completion.
+
+    A makespan of at most C removes all pairs with head + duration + tail above C, which raises heads and tails of the
+    others; C is refuted if a task is left without a GPU, or the window-load LP under the deadline C proves more than C.
+    Bisection between the plain window-load bound and the first C that is not refuted. Klein and Scholl (1999) name the
+    scheme; this use is our own. Valid with and without contention; where it is given heads and tails know it, and what
+    they refute is refuted under its rule.
+    """
+    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+        return 0
+    around = heads_and_tails(instance, contention=contention)
+    if not around.allowed.any(axis=1).all():
+        return path_bound(instance, objective, around)
+    refuted = path_bound(instance, objective, around) - 1
+    refuted = _largest_refuted(refuted, lambda makespan: _paths_refute(instance, makespan, contention))
+    refuted = max(refuted, window_load_lp(instance, around, refuted + 1)[0] - 1)
+    return _largest_refuted(refuted, lambda makespan: _loads_refute(instance, makespan, contention)) + 1
+
+
+def _largest_refuted(refuted: int, refutes: Callable[[int], bool]) -> int:
+    """Return a makespan that is refuted and whose successor is not, from a refuted one on: doubling, then bisection."""
+    step = max(1, refuted // 64)
+    while refutes(refuted + step):
+        refuted += step
+        step *= 2
+    not_refuted = refuted + step
+    while not_refuted - refuted > 1:
+        middle = (refuted + not_refuted) // 2
+        if refutes(middle):
+            refuted = middle
+        else:
+            not_refuted = middle
+    return refuted
+
+
+def _paths_refute(instance: DagInstance, makespan: int, contention: Contention) -> bool:
+    """Say whether heads and tails prove that no schedule has at most this makespan."""
+    around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
+    return not around.allowed.any(axis=1).all()
+
+
+def _loads_refute(instance: DagInstance, makespan: int, contention: Contention) -> bool:
+    """Say whether the window loads prove it, if heads and tails do not."""
+    around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
+    if not around.allowed.any(axis=1).all():
+        return True
+    return window_load_lp(instance, around, makespan, deadline=makespan)[0] > makespan
+
 
 MAX_DELAYS = 20_000_000
 """Above this many edges times pairs of GPUs nothing beyond the paths is tried: it would take too much memory."""
@@ -31,7 +84,7 @@ def refuted_makespans(
 
     For weighted completion each job is scheduled alone, with the heads that it has among all jobs and the tails within
     it: taking away the tasks of the others leaves a schedule whose makespan is the job's completion time. The same
-    holds for the last one of several jobs; `rank_wise` puts these bounds together.
+    holds for the last one of several jobs; `rank_wise_bound` puts these bounds together.
 
     Parameters
     ----------
@@ -67,7 +120,7 @@ def refuted_makespans(
 
     for job in np.flatnonzero(instance.weight > 0).tolist():
         completion[job] = last_of(np.array([job]))
-    return rank_wise(instance, completion, last_of)
+    return rank_wise_bound(instance, completion, last_of)
 
 
 def _least_makespan(
@@ -96,3 +149,44 @@ def _part(instance: DagInstance, tasks: NDArray[np.int64]) -> DagInstance:
         edge_bytes=instance.edge_bytes[inside],
         task_names=tuple(instance.task_names[task] for task in tasks.tolist()),
     )
+
+
+def energetic(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+    """Return one more than a makespan that is refuted by windows of time and the work that must be done inside them.
+
+    For a makespan C every task i on GPU k runs within [H[i,k], C - T[i,k]] (join-aware heads and tails, kept up to date
+    with what follows from C, see `tighten`), and does at least ov[i,k](a,b) of its work inside any [a,b]. If
+
+        sum_k x[i,k] = 1,   sum_i ov[i,k](a,b) x[i,k] <= b - a for all k and a < b,   x >= 0
+
+    has no solution, which multipliers show in exact integer arithmetic (`loads_refute`), no schedule has a makespan of
+    at most C. The rows are separated in rounds, the linear programs are solved by a small simplex method of our own, so
+    no solver is needed and none is trusted. Bisection on C, as in `destructive`, which it rarely falls below.
+
+    The windows are energetic reasoning (Erschler, Lopez and Thuriot 1991; Baptiste, Le Pape and Nuijten 1999); with
+    fractions of tasks on unrelated GPUs, and conditional heads and tails, it is our own. Always valid; memory adds
+    rows. For weighted completion the bounds of every job's own tasks, summed by weight and rank (`rank_wise`).
+    """
+    return refuted_makespans(instance, objective, contention, passes=0, most_work=0)
+
+
+MOST_WORK = 200_000_000
+"""Elementary steps of two to five nanoseconds: about half a second on one core, and the same bound on any machine."""
+
+PASSES = 2
+"""How often all tasks are probed for one makespan at most."""
+
+
+def probing(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+    """Return one more than a makespan that is refuted by assuming it, and one more thing at a time.
+
+    As `energetic`, and never below it; beyond it every GPU of every task is tried, and an early and a late start of
+    every task: choices that are refuted go, and what holds for all choices that are left holds (`probe`). Stops after
+    a fixed amount of work. Always valid; for weighted completion the bounds of every job's own tasks, summed by weight
+    and rank (`rank_wise`).
+
+    Shaving is due to Martin and Shmoys (1996), constructive disjunction to Van Hentenryck, Saraswat and Deville (1998);
+    this use of them, on placements with loads, is our own. Measured on 33 generated instances of 30 to 81 tasks with
+    proven optima: 0.988 of the optimum on average in a tenth of a second, where `destructive` has 0.944.
+    """
+    return refuted_makespans(instance, objective, contention, passes=PASSES, most_work=MOST_WORK)

@@ -1,1 +1,1 @@
-"""The CP-SAT model of the DAG problem."""
+"""The DAG problem in CP-SAT."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.cp_sat.constraints import GaveUpError
-from instances.dag_schedule import NO_TRANSFER
-from instances.objective import finish_times
-from instances.server_of_gpu import server_of_gpu
+from instances.dag.contention import server_of_gpu
+from instances.dag.objective import finish_times
+from instances.dag.schedule import NO_TRANSFER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
-    from formulations.dag.cp_sat.variables import Variables
+    from formulations.dag.cp_sat.constraints import Variables
     from formulations.dag.windows import Windows
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

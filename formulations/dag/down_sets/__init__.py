@@ -1,1 +1,1 @@
-"""Dynamic programming over down-sets: which tasks have started, where, and no label that another one dominates."""
+"""The search over down-sets of the DAG: exact, or a beam search where labels are dropped."""

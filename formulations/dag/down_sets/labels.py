@@ -1,17 +1,18 @@
-"""Labels: what matters of a partial schedule for all that may follow."""
+"""Labels: what matters of a partial schedule for all that may follow, and which of them no other one dominates."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from formulations.dag.probing.kernel import inner
+from formulations.dag.probing.network import inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from formulations.dag.down_sets.search_space import SearchSpace
+
 
 SIZE, FREE, GROUPS, ENTRIES, DROPPED = 0, 1, 2, 3, 4
 """Places in `Labels.counts`: places in use, first of those that are free again, groups and entries in use, and how many
@@ -100,3 +101,204 @@ def begin(labels: Labels, space: SearchSpace) -> None:
 def has_bit(started: NDArray[np.uint64], task: int) -> bool:
     """Say whether a task is in a down-set."""
     return (started[task // 64] >> np.uint64(task % 64)) & np.uint64(1) != np.uint64(0)
+
+
+@inner
+def hash_of(started: NDArray[np.uint64]) -> np.uint64:
+    """Return a hash of a down-set (the finaliser of SplitMix64, word by word)."""
+    value = np.uint64(0x9E3779B97F4A7C15)
+    for word in started:
+        value ^= word
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        value ^= value >> np.uint64(31)
+    return value
+
+
+@inner
+def _group_of(labels: Labels, started: NDArray[np.uint64], hashed: np.uint64) -> int:
+    """Return the group of a down-set, a new one if there is none; `EMPTY` if there is no room for one."""
+    last = np.uint64(len(labels.table) - 1)
+    slot = hashed & last
+    while labels.table[slot] != EMPTY:
+        group = labels.table[slot]
+        place, is_same = labels.entry[labels.group[group, 0]], True
+        for word in range(len(started)):
+            is_same = is_same and labels.started[place, word] == started[word]
+        if is_same:
+            return group
+        slot = (slot + np.uint64(1)) & last
+    group, first = labels.counts[GROUPS], labels.counts[ENTRIES]
+    has_place = labels.counts[FREE] != EMPTY or labels.counts[SIZE] < len(labels.free)
+    if group == len(labels.group) or first == len(labels.entry) or not has_place:
+        return EMPTY
+    labels.counts[GROUPS] += 1
+    labels.counts[ENTRIES] += 1
+    labels.table[slot] = group
+    labels.group[group, 0], labels.group[group, 1], labels.group[group, 2] = first, 0, 1
+    return group
+
+
+@inner
+def _make_room(labels: Labels, group: int) -> bool:
+    """Move a group that is full to where it has twice as much room; False if there is none."""
+    first, size = labels.group[group, 0], labels.group[group, 1]
+    if size < labels.group[group, 2]:
+        return True
+    new = labels.counts[ENTRIES]
+    if new + 2 * size > len(labels.entry):
+        return False
+    labels.counts[ENTRIES] += 2 * size
+    for item in range(size):
+        labels.entry[new + item] = labels.entry[first + item]
+        labels.digest[new + item] = labels.digest[first + item]
+    labels.group[group, 0], labels.group[group, 2] = new, 2 * size
+    return True
+
+
+@inner
+def _is_covered(
+    low: NDArray[np.int32],
+    low_place: int,
+    high: NDArray[np.int32],
+    high_place: int,
+    waiting: NDArray[np.int64],
+    num_waiting: int,
+    except_for: int,
+) -> bool:
+    """Say whether no waiting task has a head in the first label that is above the one in the second."""
+    for position in range(num_waiting):
+        task = waiting[position]
+        if task == except_for:
+            continue
+        for k in range(low.shape[2]):
+            if low[low_place, task, k] > high[high_place, task, k]:
+                return False
+    return True
+
+
+@inner
+def _none_above(low: NDArray[Any], low_place: int, high: NDArray[Any], high_place: int) -> bool:
+    """Say whether no entry of a row is above that of another one."""
+    for column in range(low.shape[1]):  # noqa: SIM110 - Numba compiles no generators
+        if low[low_place, column] > high[high_place, column]:
+            return False
+    return True
+
+
+@inner
+def _next_comparable(
+    digests: NDArray[np.int32], entry: int, end: int, digest: NDArray[np.int32]
+) -> tuple[int, bool, bool]:
+    """Return the next entry whose digest is nowhere above or nowhere below another one, and which; the end if none is.
+
+    A loop of its own, for every call counts references, and without branches within a digest, for the compiler then
+    compares several heads at once.
+    """
+    for other in range(entry, end):
+        least, most = np.int32(0), np.int32(0)
+        for which in range(DIGEST):
+            difference = np.int32(digests[other, which] - digest[which])
+            least, most = min(least, difference), max(most, difference)
+        if most <= 0 or least >= 0:
+            return other, bool(most <= 0), bool(least >= 0)
+    return end, False, False
+
+
+@inner
+def keep(
+    labels: Labels,
+    started: NDArray[np.uint64],
+    hashed: np.uint64,
+    heads: NDArray[np.int32],
+    completion: NDArray[np.int32],
+    used: NDArray[np.int64],
+    waiting: NDArray[np.int64],
+    num_waiting: int,
+    except_for: int,
+    digest: NDArray[np.int32],
+) -> None:
+    """Add a label unless one of the same down-set dominates it; remove those that it dominates.
+
+    A label dominates another one of the same down-set if no task that waits can start earlier after the other one, on
+    any GPU, and no job ends earlier, and no GPU has more memory left: what completes the other one, start by start,
+    completes it too. Where there is no place left, `labels.counts` says that a label was dropped.
+
+    Parameters
+    ----------
+    labels
+        Changed.
+    started, hashed
+        The down-set and its hash.
+    heads, completion, used
+        Of the candidate, with a leading axis of length 1.
+    waiting, num_waiting
+        Tasks that had not started, in order; only the first entries count.
+    except_for
+        The one among them that has started now.
+    digest
+        Room, shape (DIGEST,).
+    """
+    size = 0
+    for position in range(num_waiting):
+        for k in range(heads.shape[2]):
+            if size < DIGEST and waiting[position] != except_for:
+                digest[size] = heads[0, waiting[position], k]
+                size += 1
+        if size == DIGEST:
+            break
+    digest[size:] = 0
+    group = _group_of(labels, started, hashed)
+    if group == EMPTY:
+        labels.counts[DROPPED] += 1
+        return
+    all_heads, all_completion, all_used = labels.heads, labels.completion, labels.used
+    places, digests, free, counts, groups = labels.entry, labels.digest, labels.free, labels.counts, labels.group
+    first = groups[group, 0]
+    entry, end = first, first + groups[group, 1]
+    while True:
+        entry, may_go, may_stay = _next_comparable(digests, entry, end, digest)
+        if entry == end:
+            break
+        place = places[entry]
+        if (
+            may_go
+            and _is_covered(all_heads, place, heads, 0, waiting, num_waiting, except_for)
+            and _none_above(all_completion, place, completion, 0)
+            and _none_above(all_used, place, used, 0)
+        ):
+            groups[group, 1] = end - first
+            return
+        if (
+            may_stay
+            and _is_covered(heads, 0, all_heads, place, waiting, num_waiting, except_for)
+            and _none_above(completion, 0, all_completion, place)
+            and _none_above(used, 0, all_used, place)
+        ):
+            free[place] = counts[FREE]
+            counts[FREE] = place
+            end -= 1
+            places[entry] = places[end]
+            for which in range(DIGEST):
+                digests[entry, which] = digests[end, which]
+        else:
+            entry += 1
+    count = end - first
+    groups[group, 1] = count
+    new = counts[FREE]
+    if (new == EMPTY and counts[SIZE] == len(labels.free)) or not _make_room(labels, group):
+        counts[DROPPED] += 1
+        return
+    if new != EMPTY:
+        counts[FREE] = labels.free[new]
+    else:
+        new = counts[SIZE]
+        counts[SIZE] += 1
+    entry = groups[group, 0] + count
+    groups[group, 1] = count + 1
+    labels.entry[entry] = new
+    labels.digest[entry] = digest
+    labels.heads[new] = heads[0]
+    labels.started[new] = started
+    labels.completion[new] = completion[0]
+    labels.used[new] = used[0]

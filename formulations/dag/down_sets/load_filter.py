@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from formulations.dag.down_sets.extend import weighted_completion
+from formulations.dag.down_sets.expand import weighted_completion
 from formulations.dag.down_sets.labels import GROUPS, has_bit
 from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
-from formulations.dag.probing.kernel import inner
+from formulations.dag.probing.load_refutation import REFUTED, loads_refute, spare_room
 from formulations.dag.probing.load_rows import copy_rows, drop_idle_rows, fill_row
-from formulations.dag.probing.load_test import REFUTED, loads_refute
-from formulations.dag.probing.price_proof import spare_room
+from formulations.dag.probing.network import inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from formulations.dag.down_sets.labels import Labels
     from formulations.dag.down_sets.search_space import SearchSpace
+    from formulations.dag.probing.load_refutation import Effort
     from formulations.dag.probing.load_rows import Loads
-    from formulations.dag.probing.load_test import Effort
     from formulations.dag.probing.network import Network
     from formulations.dag.probing.tighten import State
 

@@ -1,1 +1,1 @@
-"""Mixed-integer linear programs of the DAG problem in Pyomo."""
+"""The DAG problem as mixed-integer programs in Pyomo."""

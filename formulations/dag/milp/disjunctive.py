@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 import pyomo.environ as pyo
 
 from formulations.dag.incomparable_pairs import incomparable_pairs
-from formulations.dag.milp.beyond_reach import check_reach
-from formulations.dag.milp.core_model import CoreModel
-from formulations.dag.milp.load_rows import add_load_rows
-from formulations.dag.milp.reduced_transfers import add_reduced_transfers, set_reduced_transfers
-from instances.objective import finish_times
+from formulations.dag.milp.core_model import CoreModel, add_load_rows, add_reduced_transfers, set_reduced_transfers
+from formulations.dag.milp.interface import check_model_size
+from instances.dag.objective import finish_times
 
 if TYPE_CHECKING:
     from formulations.dag.windows import Windows
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
-    from instances.objective import Objective
+    from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
+    from instances.dag.schedule import DagSchedule
 
 
 class DisjunctiveModel(CoreModel):
@@ -49,7 +47,7 @@ class DisjunctiveModel(CoreModel):
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
-        check_reach(instance, within)
+        check_model_size(instance, within)
         super().__init__(instance, objective, within)
         self._pairs = incomparable_pairs(instance, within.around.allowed)
         add_reduced_transfers(self)

@@ -10,20 +10,18 @@ from pyomo.core.expr.visitor import identify_variables
 from pyomo.gdp import Disjunct, Disjunction
 
 from formulations.dag.incomparable_pairs import incomparable_pairs
-from formulations.dag.milp.beyond_reach import BeyondReachError, check_reach
-from formulations.dag.milp.core_model import CoreModel
-from formulations.dag.milp.gdp_constants import constants, constants_per_disjunct
-from formulations.dag.milp.load_rows import add_load_rows
-from formulations.dag.milp.reduced_transfers import possible_delays
-from instances.objective import finish_times
+from formulations.dag.milp.core_model import CoreModel, add_load_rows, possible_delays
+from formulations.dag.milp.interface import ModelTooLargeError, check_model_size
+from instances.dag.objective import finish_times
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from formulations.dag.windows import Windows
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
-    from instances.objective import Objective
+    from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
+    from instances.dag.schedule import DagSchedule
+
 
 Transformation = Literal["bigm", "mbigm", "hull"]
 """How a disjunction becomes rows: a constant per row, one per row and other disjunct, or the convex hull."""
@@ -83,13 +81,13 @@ class GeneralisedDisjunctiveModel(CoreModel):
         if transformation not in get_args(Transformation):
             choices = ", ".join(get_args(Transformation))
             raise ValueError(f"transformation: expected one of {choices}, got {transformation!r}.")
-        check_reach(instance, within)
+        check_model_size(instance, within)
         self.pairs = {(h, i): common for h, i, common in incomparable_pairs(instance, within.around.allowed)}
         num_left = within.around.allowed.sum(axis=1)
         num_routes = int((num_left[instance.edges[:, 0]] * num_left[instance.edges[:, 1]]).sum())
         num_disjuncts = int(num_left.sum()) + 3 * len(self.pairs) + num_routes
         if num_disjuncts > MAX_DISJUNCTS:
-            raise BeyondReachError(f"tasks: expected at most {MAX_DISJUNCTS} disjuncts, got up to {num_disjuncts}.")
+            raise ModelTooLargeError(f"tasks: expected at most {MAX_DISJUNCTS} disjuncts, got up to {num_disjuncts}.")
         super().__init__(instance, objective, within)
         self.routes = {
             edge: possible_delays(self, edge)
@@ -228,3 +226,70 @@ class GeneralisedDisjunctiveModel(CoreModel):
                 sources = parts.setdefault(id(part), (part, []))[1]
                 sources.append((variable, disjunct.binary_indicator_var))
         self._aggregates += parts.values()
+
+
+Bounds = tuple[float | None, float | None]
+"""The least (or most) that body minus right-hand side can be, for a lower (or an upper) side; None for the other."""
+
+
+def constants(gdp: GeneralisedDisjunctiveModel) -> Iterator[tuple[pyo.Constraint, Bounds]]:
+    """Yield what switches a row off, whichever other disjunct holds; the rest follows from bounds of variables."""
+    model = gdp.pyomo_model
+    for (task, k), place in model.place.items():
+        others = [gdp.to_the_end(task, l) for l in gdp.gpus[task] if l != k]
+        yield place.tail, (min(others, default=0) - gdp.to_the_end(task, k), None)
+    for h, i in gdp.pairs:
+        yield model.h_first[h, i].row, (min(0, _least_gap(gdp, h, i)), None)
+        yield model.i_first[h, i].row, (min(0, _least_gap(gdp, i, h)), None)
+    for (edge, k, l), route in model.route.items():
+        others = [_least_gap_on(gdp, edge, pair) for pair in gdp.routes[edge] if pair != (k, l)]
+        yield route.after, (min(others, default=0) - gdp.routes[edge][k, l], None)
+
+
+def constants_per_disjunct(
+    gdp: GeneralisedDisjunctiveModel,
+) -> Iterator[tuple[tuple[pyo.Constraint, Disjunct], Bounds]]:
+    """Yield what switches a row off while another disjunct of its disjunction holds, for all rows and disjuncts."""
+    model = gdp.pyomo_model
+    for (task, k), place in model.place.items():
+        for l in gdp.gpus[task]:
+            if l != k:
+                surplus = gdp.to_the_end(task, l) - gdp.to_the_end(task, k)
+                yield (place.tail, model.place[task, l]), (surplus, None)
+    for (h, i), common in gdp.pairs.items():
+        h_first, i_first, apart = model.h_first[h, i], model.i_first[h, i], model.apart[h, i]
+        yield (h_first.row, i_first), (_least_gap(gdp, h, i), None)
+        yield (i_first.row, h_first), (_least_gap(gdp, i, h), None)
+        yield (h_first.row, apart), (_least_gap(gdp, h, i, not_both_on=common), None)
+        yield (i_first.row, apart), (_least_gap(gdp, i, h, not_both_on=common), None)
+        for k in common:
+            for other in (h_first, i_first):
+                yield (apart.row[k], other), (None, 1)
+    for (edge, k, l), route in model.route.items():
+        for pair in gdp.routes[edge]:
+            if pair != (k, l):
+                surplus = _least_gap_on(gdp, edge, pair) - gdp.routes[edge][k, l]
+                yield (route.after, model.route[edge, *pair]), (surplus, None)
+
+
+def _least_gap(
+    gdp: GeneralisedDisjunctiveModel, before: int, later: int, *, not_both_on: list[int] | None = None
+) -> int:
+    """Return a lower bound on start of one task minus finish of another, in ticks, from their windows."""
+    heads, latest = gdp.within.around.heads, gdp.within.latest_finish
+    apart = not_both_on or []
+    return min(
+        (
+            int(heads[later, l] - latest[before, k])
+            for k, l in product(gdp.gpus[before], gdp.gpus[later])
+            if k != l or k not in apart
+        ),
+        default=0,  # they cannot sit apart, so that no row needs switching off
+    )
+
+
+def _least_gap_on(gdp: GeneralisedDisjunctiveModel, edge: int, pair: tuple[int, int]) -> int:
+    """Return the same for the ends of an edge on a pair of GPUs: at least the delay."""
+    (h, i), (k, l) = gdp.instance.edges[edge].tolist(), pair
+    gap = int(gdp.within.around.heads[i, l] - gdp.within.latest_finish[h, k])
+    return max(gdp.routes[edge][pair], gap)

@@ -8,18 +8,17 @@ import numpy as np
 import pyomo.environ as pyo
 
 from formulations.dag.left_shift import left_shift
-from formulations.dag.milp.beyond_reach import BeyondReachError, check_reach
-from formulations.dag.milp.core_model import CoreModel
-from formulations.dag.milp.load_rows import add_load_rows
+from formulations.dag.milp.core_model import CoreModel, add_load_rows
+from formulations.dag.milp.interface import ModelTooLargeError, check_model_size
 from formulations.dag.time_grid import time_grid
-from instances.objective import Objective, completion_times, finish_times
+from instances.dag.objective import Objective, completion_times, finish_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from formulations.dag.windows import Windows
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
 
 MAX_STARTS = 20_000
 """Triples of task, GPU and tick up to which a model is worth building: seconds to build, and hundreds of ticks."""
@@ -60,13 +59,13 @@ class TimeIndexedModel(CoreModel):
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
-        check_reach(instance, within, max_pair_rows=2**62)  # rows per pair it has none
+        check_model_size(instance, within, max_pair_rows=2**62)  # rows per pair it has none
         latest = within.latest_finish - instance.durations
         self.grid = time_grid(
             instance, earliest=within.around.heads, latest=latest, allowed=within.around.allowed, width=1
         )
         if self.grid.num_starts > MAX_STARTS:
-            raise BeyondReachError(
+            raise ModelTooLargeError(
                 f"tasks: expected at most {MAX_STARTS} triples of task, GPU and tick, got {self.grid.num_starts}."
             )
         super().__init__(instance, objective, within)

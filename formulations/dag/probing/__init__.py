@@ -1,1 +1,1 @@
-"""Refuting makespans without a solver: windows of time, loads inside them, and what follows from one assumption."""
+"""What follows from a deadline: tightened windows, loads that do not fit, refuted makespans."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from formulations.dag.probing.kernel import inner
+from formulations.dag.probing.network import inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from formulations.dag.join import INFINITE
-from instances.adjacency import predecessors, successors
+from instances.dag.graph import predecessors, successors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
+
+
+_OPTIONS: dict[str, Any] = {"cache": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+inner = njit(**_OPTIONS)
+"""`njit` without the way in from Python, which takes longer to compile than many a function with large tuples."""
+
 
 MEMORY_UNIT = 2**20
 """Memory of a GPU in the units of `Network.memory_share`."""

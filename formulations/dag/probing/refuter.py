@@ -1,18 +1,251 @@
-"""The largest makespan that can be refuted without a solver."""
+"""Refuting a makespan by what follows from it, and by what follows from one more assumption at a time."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numba import njit
 
-from formulations.dag.probing.network import network
-from formulations.dag.probing.probe import NO_LIMIT, new_room, probe_all, settle
-from formulations.dag.probing.tighten import State, new_state
+from formulations.dag.join import INFINITE
+from formulations.dag.probing.load_refutation import REFUTED, Effort, loads_refute, reduce_by_prices
+from formulations.dag.probing.load_rows import Loads, copy_rows, drop_idle_rows, new_loads
+from formulations.dag.probing.network import inner, network
+from formulations.dag.probing.tighten import (
+    Scratch,
+    State,
+    copy_state,
+    count_allowed,
+    head_changed,
+    new_scratch,
+    new_state,
+    remove_pair,
+    tail_changed,
+    tighten,
+)
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from formulations.dag.heads_and_tails import HeadsAndTails
-    from instances.dag_instance import DagInstance
+    from formulations.dag.probing.network import Network
+    from instances.dag.instance import DagInstance
+
+
+THOROUGH = Effort(rounds=30, is_thorough=True)
+"""Tests of loads."""
+
+QUICK = Effort(rounds=6, is_thorough=False)
+"""The same under one more assumption."""
+
+NO_LIMIT = 2**62
+
+
+class Room(NamedTuple):
+    """Room for a test: loads of a state, and state and loads under one more assumption."""
+
+    loads: Loads
+    assumed: State
+    assumed_loads: Loads
+    union: State
+    scratch: Scratch
+    thorough: Effort
+    quick: Effort
+
+
+def new_room(net: Network) -> Room:
+    """Return room for tests of an instance."""
+    nothing = np.zeros(net.durations.shape, dtype=np.int64)
+    everywhere = np.ones(net.durations.shape, dtype=np.bool_)
+    return Room(
+        loads=new_loads(net),
+        assumed=new_state(nothing, nothing, everywhere),
+        assumed_loads=new_loads(net),
+        union=new_state(nothing, nothing, everywhere),
+        scratch=new_scratch(net),
+        thorough=THOROUGH,
+        quick=QUICK,
+    )
+
+
+@njit(cache=True)
+def settle(net: Network, state: State, deadline: int, room: Room, work: NDArray[np.int64]) -> bool:
+    """Tighten windows and test loads until nothing changes; say whether that refutes the deadline.
+
+    Parameters
+    ----------
+    net
+        The instance.
+    state
+        What is known of every schedule within the deadline; changed in place, and stays true.
+    deadline
+        Ticks.
+    room
+        Room; its loads are left for `probe_all`.
+    work
+        Shape (1,), counts elementary steps.
+    """
+    while True:
+        if not tighten(net, state, deadline, room.scratch, work):
+            return True
+        if loads_refute(net, state, deadline, room.loads, room.thorough, work) == REFUTED:
+            return True
+        removed = reduce_by_prices(net, state, room.loads)
+        if removed < 0:
+            return True
+        if removed == 0:
+            drop_idle_rows(room.loads)
+            return False
+
+
+@njit(cache=True)
+def probe_all(
+    net: Network, state: State, deadline: int, room: Room, work: NDArray[np.int64], most_work: int
+) -> tuple[bool, bool]:
+    """Try assumptions on every task; say whether that refutes the deadline, and whether something new is known.
+
+    All GPUs of a task are tried, one by one, and then an early and a late start, split in the middle of its window.
+    What follows from one choice may refute it: then the pair is removed, or the start is in the other half. And what
+    follows from all choices that are left is true in any case: heads and tails are raised to the least over them. If no
+    choice is left the deadline is refuted.
+
+    Shaving (Martin and Shmoys 1996), constructive disjunction (Van Hentenryck, Saraswat and Deville 1998); this use is
+    our own.
+
+    Parameters
+    ----------
+    net, state, deadline
+        As of `settle`, which comes first.
+    room
+        Room, with the loads of `settle`.
+    work, most_work
+        Elementary steps so far, shape (1,), and where to stop.
+    """
+    m = net.durations.shape[1]
+    changed = False
+    for kind in range(2):
+        for task in range(len(net.memory)):
+            if work[0] > most_work:
+                return False, False
+            early, late = INFINITE, -1
+            for k in range(m):
+                if state.allowed[task, k]:
+                    early = min(early, state.heads[task, k])
+                    late = max(late, deadline - state.tails[task, k] - net.durations[task, k])
+            if kind == 0 and count_allowed(state.allowed, task) < 2:
+                continue
+            if kind == 1 and late - early < 2:
+                continue
+            news = _try_all(net, state, deadline, task, kind, (early + late) // 2, room, work)
+            if news < 0:
+                return True, True
+            changed = changed or news > 0
+    return False, changed
+
+
+@inner
+def _try_all(
+    net: Network,
+    state: State,
+    deadline: int,
+    task: int,
+    kind: int,
+    middle: int,
+    room: Room,
+    work: NDArray[np.int64],
+) -> int:
+    """Try all GPUs of a task (kind 0) or both halves of its window (kind 1), and keep what follows.
+
+    Returns
+    -------
+    int
+        -1 the deadline is refuted, 0 nothing new, 1 something new.
+    """
+    n, m = net.durations.shape
+    assumed, union = room.assumed, room.union
+    for other in range(n):
+        for k in range(m):
+            union.heads[other, k] = union.tails[other, k] = INFINITE
+    news, left = 0, False
+    choices = m if kind == 0 else 2
+    for choice in range(choices + 1):
+        is_assumption = choice < choices
+        if not is_assumption:  # last, what holds for all choices that are left
+            if not left:
+                return -1
+            if not _adopt(net, state, union) and news == 0:
+                return 0
+            news = 1
+        elif kind == 0 and not state.allowed[task, choice]:
+            continue
+        else:
+            work[0] += 8 * n * m
+            copy_state(assumed, state)
+            _assume(net, assumed, deadline, task, kind, choice, middle)
+        target = assumed if is_assumption else state
+        refuted = not tighten(net, target, deadline, room.scratch, work)
+        if not is_assumption:
+            return -1 if refuted else news
+        if not refuted:
+            copy_rows(room.assumed_loads, room.loads)
+            if kind == 0:
+                for k in range(m):
+                    room.assumed_loads.placement[task, k] = 1.0 if k == choice else 0.0
+            outcome = loads_refute(net, assumed, deadline, room.assumed_loads, room.quick, work)
+            refuted = outcome == REFUTED
+        if not refuted:
+            left = True
+            for other in range(n):
+                for k in range(m):
+                    union.heads[other, k] = min(union.heads[other, k], assumed.heads[other, k])
+                    union.tails[other, k] = min(union.tails[other, k], assumed.tails[other, k])
+        elif kind == 0:
+            news = 1
+            remove_pair(net, state, task, choice)
+    return news
+
+
+@inner
+def _assume(net: Network, assumed: State, deadline: int, task: int, kind: int, choice: int, middle: int) -> None:
+    """Assume that a task sits on GPU `choice` (kind 0), or starts by the middle (choice 0) or later (choice 1)."""
+    for k in range(net.durations.shape[1]):
+        if not assumed.allowed[task, k]:
+            continue
+        if kind == 0:
+            if k != choice:
+                remove_pair(net, assumed, task, k)
+        elif choice == 0:
+            assumed.tails[task, k] = max(assumed.tails[task, k], deadline - net.durations[task, k] - middle)
+        else:
+            assumed.heads[task, k] = max(assumed.heads[task, k], middle + 1)
+    if kind == 1:
+        assumed.heads_due[task] = True  # pairs may be too long now
+        if choice == 0:
+            tail_changed(net, assumed, task)
+        else:
+            head_changed(net, assumed, task)
+
+
+@inner
+def _adopt(net: Network, state: State, union: State) -> bool:
+    """Raise heads and tails to those that hold for every choice; say whether any was."""
+    n, m = net.durations.shape
+    raised = False
+    for task in range(n):
+        for k in range(m):
+            if not state.allowed[task, k]:
+                continue
+            if union.heads[task, k] > state.heads[task, k]:
+                state.heads[task, k] = union.heads[task, k]
+                state.heads_due[task] = True  # the pair may be too long now
+                head_changed(net, state, task)
+                raised = True
+            if union.tails[task, k] > state.tails[task, k]:
+                state.tails[task, k] = union.tails[task, k]
+                state.heads_due[task] = True
+                tail_changed(net, state, task)
+                raised = True
+    return raised
 
 
 class Refuter:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from formulations.dag.join import INFINITE, earliest_start
-from formulations.dag.probing.kernel import inner
+from formulations.dag.probing.network import inner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,1 +1,1 @@
-"""Lower bounds on the (weighted) total completion time of jobs, each with its proof."""
+"""Proven lower bounds for the jobs problem, one family per file."""

@@ -1,4 +1,4 @@
-"""The time-indexed linear program over patterns, on a grid of buckets."""
+"""Linear programs over patterns and time, in equal buckets or growing intervals, and the best of all bounds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,111 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.jobs.bounds.pattern_lp import PatternLp
-from formulations.jobs.list_schedule import list_schedule
+from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
+from formulations.jobs.bounds.single_machine import sets_of_kinds, work_per_gpu
+from formulations.jobs.left_shift import list_schedule
 from formulations.jobs.pattern_table import all_gpus, pattern_table
-from instances.jobs.jobs_objective import objective_weights
+from formulations.multipliers import highs_multipliers
+from instances.jobs.objective import objective_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
     from formulations.jobs.pattern_table import PatternTable
     from formulations.jobs.placement_patterns import JobPattern
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.jobs_objective import JobsObjective
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.objective import JobsObjective
+
+
+class PatternLp:
+    """Columns S[i,p,b] (job i in pattern p has happened by the end of step b) and late[i] (after all steps).
+
+    What "happened" means, a start or a completion, is the caller's; a job happens once: with X[i,p,b] = S[i,p,b] -
+    S[i,p,b-1], ::
+
+        sum over p of S[i,p,last] + late[i] = 1, S never falls     (the domain)
+        cost = sum over i, p, b of cost[i,p,b] X[i,p,b] + late_cost[i] late[i]
+
+    Parameters
+    ----------
+    table
+        Patterns of all jobs.
+    first
+        First step in which each pattern of each job can happen; it may lie after the last one.
+    num_steps
+        Number of steps.
+
+    Attributes
+    ----------
+    rows
+        To be filled by the caller.
+    """
+
+    def __init__(self, table: PatternTable, first: Sequence[Sequence[int]], num_steps: int) -> None:
+        self.rows, self.num_steps = RowBuilder(), num_steps
+        self._first = [list(own) for own in first]
+        self._offset: list[list[int]] = []
+        self._late: list[int] = []
+        chain_starts, group_starts, column = [], [0], 0
+        for own in self._first:
+            offsets = []
+            for begin in own:
+                offsets.append(column if begin < num_steps else -1)
+                if begin < num_steps:
+                    chain_starts.append(column)
+                    column += num_steps - begin
+            self._offset.append(offsets)
+            chain_starts.append(column)
+            self._late.append(column)
+            column += 1
+            group_starts.append(len(chain_starts))
+        self._chain_starts = np.array([*chain_starts, column], dtype=np.int64)
+        self._group_starts = np.array(group_starts, dtype=np.int64)
+        self._cost = np.zeros(column, dtype=np.int64)
+
+    @property
+    def num_columns(self) -> int:
+        """Number of columns."""
+        return len(self._cost)
+
+    def set_costs(self, job: int, late_cost: int, cost: Callable[[int, NDArray[np.int64]], NDArray[np.int64]]) -> None:
+        """Set the costs of a job: that of a pattern at some steps, and the one after all steps."""
+        self._cost[self._late[job]] = late_cost
+        for pattern, offset in enumerate(self._offset[job]):
+            if offset >= 0:
+                steps = np.arange(self._first[job][pattern], self.num_steps)
+                values = cost(pattern, steps)
+                self._cost[offset + steps - steps[0]] = values - np.append(values[1:], 0)
+
+    def put(self, rows: NDArray[np.int64], job: int, pattern: int, steps: NDArray[np.int64], entries: int) -> None:
+        """Add entries S[i,p,b] to rows, one step per row: nothing where the step is before the first one."""
+        offset, first = self._offset[job][pattern], self._first[job][pattern]
+        if offset >= 0:
+            exists = steps >= first
+            self.rows.put(rows[exists], offset + np.minimum(steps[exists], self.num_steps - 1) - first, entries)
+
+    def proven_bound(self) -> int:
+        """Return what multipliers of HiGHS prove in exact integer arithmetic, at least 0; never HiGHS's own word."""
+        lp = IntegerLp(
+            cost=self._cost,
+            matrix=self.rows.matrix(self.num_columns),
+            limit=self.rows.limits(),
+            is_equality=self.rows.is_equality(),
+            domain=Domain(
+                chain_starts=self._chain_starts,
+                group_starts=self._group_starts,
+                lower=np.zeros(0, dtype=np.int64),
+                upper=np.zeros(0, dtype=np.int64),
+            ),
+        )
+        value = dual_bound(lp, np.zeros(len(lp.limit)))  # every job at once: no multipliers needed
+        multipliers = highs_multipliers(lp) if len(lp.limit) else None
+        if multipliers is not None:
+            value = max(value, dual_bound(lp, multipliers))
+        return max(0, value)
+
 
 MAX_COLUMNS = 10_000
 """Columns up to which the program takes seconds."""
@@ -23,14 +118,14 @@ MAX_COLUMNS = 10_000
 MAX_PATTERNS = 400
 """Patterns of all jobs up to which servers or kinds are told apart: buckets matter more than placements beyond."""
 
-LARGEST = 2**62
+LARGEST_COST = 2**62
 """Costs of this size and more are not computed in 64 bits; the bound is then 0."""
 
 MAX_JOBS_LISTED = 300
 """Jobs up to which a list schedule says where the grid may end; more of them are bounded by their work."""
 
 
-def time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_COLUMNS) -> int:
+def jobs_time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_COLUMNS) -> int:
     """Return the bound of the time-indexed linear program on sum w C in ticks, proved by multipliers in integers.
 
     Time is cut into buckets of W ticks. X[i,p,b] = 1 if job i starts in pattern p in bucket b, late[i] = 1 if it starts
@@ -89,7 +184,7 @@ def _on_grid(
         last = max(release) + work // instance.num_gpus
     num_patterns = table.num_patterns
     width = min(max(1, -(-(last + 1) * num_patterns // max_columns)), last + 1)
-    if max(weights) * (2 * (last + 1) + max(release) + max(map(_longest, table.patterns))) >= LARGEST:
+    if max(weights) * (2 * (last + 1) + max(release) + max(map(_longest, table.patterns))) >= LARGEST_COST:
         return 0, width
     num_buckets = last // width + 1
     lp = PatternLp(table, [[release[job] // width] * len(own) for job, own in enumerate(table.patterns)], num_buckets)
@@ -118,3 +213,130 @@ def _on_grid(
 def _longest(patterns: tuple[JobPattern, ...]) -> int:
     """Return the longest duration of a job in ticks."""
     return max(pattern.duration for pattern in patterns)
+
+
+MAX_INTERVAL_COLUMNS = 10_000
+"""Columns up to which the program takes seconds."""
+
+MAX_INTERVALS = 150
+"""Finer grids gain little."""
+
+MAX_INTERVAL_PATTERNS = 400
+"""Patterns of all jobs up to which servers or kinds are told apart."""
+
+MAX_WINDOWS = 12
+"""Releases from which on the work is counted too."""
+
+LARGEST_PRODUCT = 2**62
+"""Products of this size and more are not computed in 64 bits; where costs are among them, the bound is 0."""
+
+
+def interval_indexed(
+    instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_INTERVAL_COLUMNS
+) -> int:
+    """Return the bound of the interval-indexed linear program on sum w C in ticks, proved by multipliers in integers.
+
+    With tau_0 < tau_1 < ... < tau_L, tau_0 before every completion, X[i,p,l] = 1 if job i completes in pattern p in
+    (tau_l, tau_(l+1)], late[i] = 1 if it completes after tau_L:
+
+        sum over p, l of X[i,p,l] + late[i] = 1
+        sum over i with r[i] >= rho, p and l' <= l of usage[p,v] d[i,p] X[i,p,l'] <= capacity[v] (tau_(l+1) - rho)
+                                                                         for every v, l and some releases rho
+        minimise sum of w[i] max(tau_l + 1, r[i] + d[i,p]) X[i,p,l] + w[i] max(tau_L + 1, r[i] + least d[i]) late[i]
+
+    A job that is released at rho or later and has completed by tau_(l+1) held its GPUs for its whole duration within
+    these two times, and no more than the capacity is held at any time. So every schedule is a point, whatever the tau.
+    (Hall, Schulz, Shmoys and Wein 1997 for machines; patterns, windows from releases on, lower ends in ticks: ours.)
+    Patterns as in `time_indexed`, and right for kinds that differ for the same reason.
+
+    Interference. A job in pattern p runs for at least d[i,p] ticks, as no placement with that usage is faster and no
+    job beside it makes it faster; with one job per GPU the rows hold as they stand. Two jobs on a GPU do at most Phi
+    times the work of one, see `VirtualMachineJobs`: the job does usage[p,v] d[i,p] of work on group v in GPU-ticks of a
+    job alone, so that the rows hold with Phi capacity[v].
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    max_columns
+        Limits how fine the intervals are.
+    """
+    if not instance.num_jobs:
+        return 0
+    weights, release = objective_weights(instance, objective).tolist(), instance.release.tolist()
+    table = all_gpus(instance)
+    if instance.num_jobs <= MAX_INTERVAL_PATTERNS:
+        table = pattern_table(instance, max_listed=MAX_INTERVAL_PATTERNS)
+    least = table.least_durations.tolist()
+    heads = [begin + ticks for begin, ticks in zip(release, least, strict=True)]
+    work = sum(int(own[0].usage.sum()) * ticks for own, ticks in zip(table.patterns, least, strict=True))
+    last = max(max(heads), max(release) + work // instance.num_gpus) + 1
+    if max(weights) * 2 * (last + max(heads)) >= LARGEST_PRODUCT:
+        return 0
+    num_intervals = int(min(MAX_INTERVALS, max(2, max_columns // table.num_patterns)))
+    tau = _cuts(min(heads) - 1, last, num_intervals)
+    first = [
+        [int(np.searchsorted(tau, release[job] + pattern.duration)) - 1 for pattern in own]
+        for job, own in enumerate(table.patterns)
+    ]
+    lp = PatternLp(table, first, len(tau) - 1)
+    steps = np.arange(len(tau) - 1)
+    for job, own in enumerate(table.patterns):
+        ends = [release[job] + pattern.duration for pattern in own]
+        lp.set_costs(
+            job,
+            weights[job] * max(int(tau[-1]) + 1, heads[job]),
+            lambda pattern, steps, job=job, ends=ends: (  # type: ignore[misc]  # bound at once
+                weights[job] * np.maximum(tau[steps] + 1, ends[pattern])
+            ),
+        )
+    different = sorted(set(release))
+    above, below = work_per_gpu(instance)
+    chosen = different[:: -(-len(different) // MAX_WINDOWS)]
+    for begin in chosen:
+        within = [job for job in range(instance.num_jobs) if release[job] >= begin]
+        used = steps[tau[1:] > begin]
+        for group, capacity in enumerate(table.capacity.tolist()):
+            limits = [above * capacity * (end - begin) for end in tau[1:][used].tolist()]
+            if max(limits, default=0) >= LARGEST_PRODUCT:
+                continue  # rows and entries that 64 bits do not hold are left out, which is right
+            rows = lp.rows.add(np.array(limits, dtype=np.int64))
+            for job in within:
+                for number, pattern in enumerate(table.patterns[job]):
+                    demand = below * int(pattern.usage[group]) * pattern.duration
+                    if 0 < demand < LARGEST_PRODUCT:
+                        lp.put(rows, job, number, used, demand)
+    return lp.proven_bound()
+
+
+def _cuts(low: int, high: int, num_intervals: int) -> NDArray[np.int64]:
+    """Return increasing integers from `low` to `high`: all of them, else half evenly spaced and half growing."""
+    if high - low <= num_intervals:
+        return np.arange(low, high + 1, dtype=np.int64)
+    even = np.linspace(low, high, num_intervals // 2 + 1)
+    growing = low + np.geomspace(1.0, high - low, num_intervals - num_intervals // 2)
+    return np.unique(np.rint(np.concatenate([even, growing])).astype(np.int64))
+
+
+MAX_JOBS_FOR_LPS = 2_000
+"""Jobs up to which the linear programs take seconds."""
+
+
+def portfolio(instance: JobsInstance, objective: JobsObjective) -> int:
+    """Return the largest of all bounds on sum w C in ticks; above `MAX_JOBS_FOR_LPS` jobs without linear programs.
+
+    `sets_of_kinds` is never below virtual SRPT, release plus duration, mean busy time and the rank-wise bound.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    """
+    best = sets_of_kinds(instance, objective)
+    if instance.num_jobs <= MAX_JOBS_FOR_LPS:
+        best = max(best, jobs_time_indexed(instance, objective), interval_indexed(instance, objective))
+    return best

@@ -1,12 +1,12 @@
-"""The CP-SAT model of the jobs problem: built from patterns, mapped back to starts and patterns."""
+"""The CP-SAT model of the jobs problem: built from patterns, with symmetry breaking, mapped back to a schedule."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
-from formulations.jobs.cp_sat.symmetry import break_symmetry
-from formulations.jobs.like_servers import normal_form
-from formulations.jobs.pattern_schedule import PatternSchedule
+from formulations.jobs.interchangeable import jobs_normal_form, like_jobs, like_servers
+from formulations.jobs.pattern_table import PatternSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     from formulations.jobs.pattern_table import PatternTable
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 
 class JobsCpSatModel:
@@ -108,7 +108,7 @@ class JobsCpSatModel:
                 model.add(objective <= at_most)
         self._ends = ends
         self._equal = (
-            break_symmetry(model, instance, table, self._weights, self._start, self._chosen)
+            break_jobs_symmetry(model, instance, table, self._weights, self._start, self._chosen)
             if self._has_symmetry
             else []
         )
@@ -117,7 +117,7 @@ class JobsCpSatModel:
     def hint(self, schedule: PatternSchedule) -> None:
         """Hint a complete solution."""
         if self._has_symmetry:
-            schedule = normal_form(self._instance, self._table, self._weights, schedule)
+            schedule = jobs_normal_form(self._instance, self._table, self._weights, schedule)
         model = self.proto_model
         model.clear_hints()
         for job, (start, number) in enumerate(zip(schedule.start, schedule.pattern, strict=True)):
@@ -133,3 +133,48 @@ class JobsCpSatModel:
         """Map a solution, given as a function from variable to value, back to starts and patterns."""
         chosen = [next(n for n, literal in enumerate(own) if value(literal)) for own in self._chosen]
         return PatternSchedule(start=tuple(value(start) for start in self._start), pattern=tuple(chosen))
+
+
+def break_jobs_symmetry(
+    model: cp_model.CpModel,
+    instance: JobsInstance,
+    table: PatternTable,
+    weights: Sequence[int],
+    start: Sequence[cp_model.IntVar],
+    chosen: Sequence[Sequence[cp_model.IntVar]],
+) -> list[tuple[cp_model.IntVar, int, int, int]]:
+    """Add that the schedule is in normal form (`normal_form`).
+
+    Parameters
+    ----------
+    model
+        To be completed.
+    instance, table, weights
+        What is scheduled; the table is exact.
+    start, chosen
+        Start of each job, and a literal for each of its patterns.
+
+    Returns
+    -------
+    list
+        Literals that two neighbouring like servers have equal usage for all jobs below a number, as (literal, server,
+        other server, number of jobs): a hint needs their values.
+    """
+    for jobs in like_jobs(instance, weights):
+        for earlier, later in itertools.pairwise(jobs):
+            model.add(start[earlier] <= start[later])
+    equal_so_far = []
+    for servers in like_servers(instance):
+        for v, u in itertools.pairwise(servers):
+            equal: cp_model.IntVar | None = None  # None: true, before the first job
+            for job, own in enumerate(table.patterns):
+                following = model.new_bool_var(f"equal[{v},{u},{job}]")
+                equal_so_far.append((following, v, u, job + 1))
+                for literal, pattern in zip(chosen[job], own, strict=True):
+                    clause = [literal.negated()] if equal is None else [equal.negated(), literal.negated()]
+                    if pattern.usage[v] < pattern.usage[u]:
+                        model.add_bool_or(clause)
+                    elif pattern.usage[v] == pattern.usage[u]:
+                        model.add_bool_or([*clause, following])
+                equal = following
+    return equal_so_far

@@ -1,1 +1,1 @@
-"""The jobs problem as MILPs in Pyomo."""
+"""The jobs problem as mixed-integer programs in Pyomo."""

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pyomo.environ as pyo
 
-from formulations.jobs.pattern_schedule import PatternSchedule
-from formulations.jobs.start_times import start_times
+from formulations.jobs.left_shift import start_times
+from formulations.jobs.pattern_table import PatternSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from formulations.jobs.pattern_table import PatternTable
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 MAX_STARTS = 30_000
 """Triples of job, pattern and tick up to which a model is worth building."""
@@ -22,7 +22,7 @@ MAX_TICKS = 200_000
 """Horizon up to which starts are listed."""
 
 
-class BeyondReachError(RuntimeError):
+class JobsModelTooLargeError(RuntimeError):
     """The instance is too large for the model."""
 
 
@@ -64,7 +64,7 @@ class TimeIndexedJobsModel:
         self, instance: JobsInstance, table: PatternTable, weights: Sequence[int], latest: Sequence[int]
     ) -> None:
         if max(latest) > MAX_TICKS:
-            raise BeyondReachError(f"horizon: expected at most {MAX_TICKS} ticks, got {max(latest)}.")
+            raise JobsModelTooLargeError(f"horizon: expected at most {MAX_TICKS} ticks, got {max(latest)}.")
         self._table = table
         allowed = start_times(table, instance.release.tolist(), latest)
         triples = [
@@ -75,7 +75,7 @@ class TimeIndexedJobsModel:
             if tick + pattern.duration <= latest[job]
         ]
         if len(triples) > MAX_STARTS:
-            raise BeyondReachError(f"jobs: expected at most {MAX_STARTS} triples of start, got {len(triples)}.")
+            raise JobsModelTooLargeError(f"jobs: expected at most {MAX_STARTS} triples of start, got {len(triples)}.")
         self.pyomo_model = model = pyo.ConcreteModel()
         model.starts = pyo.Var(triples, domain=pyo.Binary)
         self._add_choice(triples)

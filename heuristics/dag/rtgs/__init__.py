@@ -1,1 +1,1 @@
-"""RTGS: whales whose positions are loads of GPUs, and a generator that makes placements from wished loads."""
+"""RTGS: a population search over desired GPU loads, and the greedy generator's published form."""

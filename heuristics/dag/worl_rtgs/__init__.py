@@ -1,1 +1,1 @@
-"""Placements by a Double-DQN, and whales that wish for them; NumPy and Numba only."""
+"""WORL-RTGS: a trained network that places tasks, the searches that use it, and its training."""

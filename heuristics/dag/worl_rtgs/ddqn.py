@@ -1,4 +1,4 @@
-"""The trained generator alone: one placement, no whales."""
+"""The trained generator without whales: one placement, or many samples."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.list_scheduler import schedule_of
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list, schedule_of
+from heuristics.dag.priorities import upward_ranks
 from heuristics.dag.timeline import Placement
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
-from heuristics.dag.worl_rtgs.shipped_weights import weights_from
+from heuristics.dag.worl_rtgs.generator import DdqnGenerator, initial_populations
+from heuristics.dag.worl_rtgs.network import weights_from
+from heuristics.search.run import SearchRun
 
 if TYPE_CHECKING:
-    from instances.dag_instance import DagInstance
-    from instances.dag_schedule import DagSchedule
+    from numpy.typing import NDArray
+
+    from heuristics.dag.greedy_generator import Population
+    from heuristics.search.progress import Callback
+    from heuristics.search.stop_criteria import StopCriterion
+    from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
+    from instances.dag.schedule import DagSchedule
 
 
 def ddqn(instance: DagInstance, *, weights: str | None = None) -> DagSchedule | None:
@@ -47,3 +56,77 @@ def ddqn(instance: DagInstance, *, weights: str | None = None) -> DagSchedule | 
     arrays, data = dag_arrays(instance), episode_data(instance)
     timeline = play(arrays, data, weights_from(weights), np.empty(0), 0.0, np.empty((0, 0)), 0.0)
     return schedule_of(instance, Placement(timeline.gpu, timeline.start, int(timeline.overflow[0])))
+
+
+BATCH = 20
+"""Placements made at once."""
+
+
+def ddqn_sampling(
+    instance: DagInstance,
+    objective: Objective,
+    rng: np.random.Generator,
+    stop: StopCriterion,
+    callback: Callback,
+    *,
+    temperature: float = 0.015,
+    heft_seed: bool = True,
+    weights: str | None = None,
+) -> DagSchedule | None:
+    """Return the best of many placements that the network draws, None where all exceed a memory limit.
+
+    The rival that shows what the whales are worth: it begins as `worl_rtgs` does, with HEFT's placement and the
+    network's own, and draws all others from the same network, independently.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    rng
+        Source of all random numbers: Gumbel noise, `BATCH` placements at a time.
+    stop
+        Asked after every evaluation.
+    callback
+        Told of every evaluation.
+    temperature
+        Of the noise, in the unit of the network's values; it does not fall. With 0 all placements are the same. The
+        default is that of `worl_rtgs`, chosen by the same trials.
+    heft_seed
+        Whether the first placement is HEFT's.
+    weights
+        As in `ddqn`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or the file holds no weights.
+    OSError
+        If it is not there.
+
+    References
+    ----------
+    Ours.
+    """
+    generator = DdqnGenerator(
+        instance=instance,
+        objective=objective,
+        weights=weights_from(weights),
+        wish_weight=0.0,
+        temperature=temperature,
+    )
+    run: SearchRun[NDArray[np.int64]] = SearchRun(stop, callback)
+    for seed in initial_populations(generator, heft=heft_seed, ddqn=True):
+        _record(run, seed)
+    while not run.stopped:
+        _record(run, generator.generate(np.empty((BATCH, 0)), rng, 2.0))
+    assert run.best_solution is not None  # one evaluation at least
+    arrays = dag_arrays(instance)
+    return schedule_of(instance, place_by_list(arrays, upward_ranks(arrays), pinned=run.best_solution))
+
+
+def _record(run: SearchRun[NDArray[np.int64]], litter: Population) -> None:
+    """Count the placements one by one until the run is stopped."""
+    if not run.stopped:
+        run.record_many(np.column_stack([litter.overflow, litter.objective]), list(litter.gpu))

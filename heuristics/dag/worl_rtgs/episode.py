@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from heuristics.dag.timeline import Timeline, earliest_start, least_overflow, new_timeline, place, ready_times, room
+from heuristics.dag.timeline import (
+    Timeline,
+    earliest_free_start,
+    least_overflow,
+    memory_left,
+    new_timeline,
+    place,
+    ready_times,
+)
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, incoming_delays, write_features
 from heuristics.dag.worl_rtgs.network import q_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heuristics.dag.dag_arrays import DagArrays
+    from heuristics.dag.arrays import DagArrays
     from heuristics.dag.worl_rtgs.features import EpisodeData
     from heuristics.dag.worl_rtgs.network import Weights
 
@@ -149,13 +157,13 @@ def _episode(
         ready_times(arrays, timeline, task, ready)
         count = 0
         for k in range(m):
-            fits[k] = arrays.allowed[task, k] and room(arrays, timeline, task, k) >= 0
+            fits[k] = arrays.allowed[task, k] and memory_left(arrays, timeline, task, k) >= 0
             count += fits[k]
         if count == 0:
             fits[least_overflow(arrays, timeline, task)] = True
         for k in range(m):
             if fits[k]:
-                starts[k] = earliest_start(
+                starts[k] = earliest_free_start(
                     slot_start[k], slot_finish[k], num_slots[k], ready[k], arrays.durations[task, k], True
                 )
         incoming_delays(arrays, timeline, task, incoming)

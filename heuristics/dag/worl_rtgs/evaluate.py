@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.list_scheduler import UNIFORM, list_schedule
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.greedy_generator import place_by_desired_load
+from heuristics.dag.list_scheduling import UNIFORM, place_by_list
 from heuristics.dag.load_vector import running_loads
-from heuristics.dag.rtgs.greedy_generator import place_by_wish
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from heuristics.dag.timeline import Placement, Timeline
     from heuristics.dag.worl_rtgs.network import Weights
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 RANDOM_PLACEMENTS = 20
 """Random placements of which the best one's loads are the wish of RTGS's greedy generator."""
@@ -61,7 +61,7 @@ def network_fitness(instances: Sequence[DagInstance], weights: Weights) -> NDArr
 
 def heft_fitness(instances: Sequence[DagInstance]) -> NDArray[np.int64]:
     """Return (overflow bytes, makespan) of HEFT, shape (count, 2)."""
-    found = [_fitness(instance, list_schedule(dag_arrays(instance))) for instance in instances]
+    found = [_fitness(instance, place_by_list(dag_arrays(instance))) for instance in instances]
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
@@ -127,12 +127,12 @@ def _rtgs_greedy(instance: DagInstance) -> tuple[int, int]:
     arrays, data = dag_arrays(instance), episode_data(instance)
     rng = np.random.default_rng(int(instance.sha256[:16], 16))
     placements = [
-        list_schedule(arrays, data.rank, rule=UNIFORM, gpu_keys=rng.random(instance.num_tasks))
+        place_by_list(arrays, data.rank, rule=UNIFORM, gpu_keys=rng.random(instance.num_tasks))
         for _ in range(RANDOM_PLACEMENTS)
     ]
     best = min(placements, key=lambda placement: _fitness(instance, placement))
     wish = running_loads(instance.durations, best.gpu, data.order)
-    return _timed(place_by_wish(arrays, data.order, wish, True, True, np.empty(instance.num_tasks)))
+    return _timed(place_by_desired_load(arrays, data.order, wish, True, True, np.empty(instance.num_tasks)))
 
 
 def _fitness(instance: DagInstance, placement: Placement) -> tuple[int, int]:

@@ -9,17 +9,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numba import njit
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.placement_order import placement_order
-from heuristics.dag.ranks import upward_ranks
-from instances.objective import Objective
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.priorities import placement_order, upward_ranks
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heuristics.dag.dag_arrays import DagArrays
+    from heuristics.dag.arrays import DagArrays
     from heuristics.dag.timeline import Timeline
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 NUM_FEATURES = 12
 """Features of a GPU."""

@@ -1,33 +1,404 @@
-"""Training of the network that places tasks: episodes, replay, Double-DQN updates, checkpoints by validation."""
+"""Training of the network that places tasks: desired loads, rewards, replay, Double-DQN updates, checkpoints."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.worl_rtgs.double_dqn import DoubleDqn
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import UNIFORM, place_by_list
+from heuristics.dag.load_vector import running_loads
+from heuristics.dag.rtgs.population import desired_loads, draw_round
 from heuristics.dag.worl_rtgs.episode import play_recording
 from heuristics.dag.worl_rtgs.evaluate import heft_fitness, network_fitness, ratios
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, episode_data
-from heuristics.dag.worl_rtgs.network import initial_weights
-from heuristics.dag.worl_rtgs.replay import Replay
-from heuristics.dag.worl_rtgs.shaping import expected_makespans, shaped_rewards
-from heuristics.dag.worl_rtgs.training_stream import GPUS, training_stream
-from heuristics.dag.worl_rtgs.training_wishes import training_wishes
-from heuristics.stopwatch import Stopwatch
+from heuristics.dag.worl_rtgs.network import DOES_NOT_FIT, Weights, initial_weights
+from heuristics.dag.worl_rtgs.training_instances import GPUS, training_stream
+from heuristics.search.clock import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from heuristics.dag.worl_rtgs.double_dqn import LearnerState
-    from heuristics.dag.worl_rtgs.network import Weights
+    from numpy.typing import ArrayLike, NDArray
+
+    from heuristics.dag.arrays import DagArrays
+    from heuristics.dag.timeline import Timeline
+    from heuristics.dag.worl_rtgs.features import EpisodeData
     from heuristics.dag.worl_rtgs.training_config import TrainingConfig
-    from instances.dag_instance import DagInstance
+    from instances.dag.instance import DagInstance
 
 
-class CurvePoint(NamedTuple):
+def training_loads(instance: DagInstance, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Return wished loads of a herd that HEFT's placement leads and whose other members are random; ours.
+
+    Every row is the move B.2 of RTGS on running loads (`desired_loads`) of one random whale, with a uniform in [0, 2]:
+    the target is HEFT's placement or another random one.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    rng
+        Source of all random numbers.
+    count
+        Number of rows.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        In ticks, shape (count, n).
+    """
+    arrays, data = dag_arrays(instance), episode_data(instance)
+    placements = [place_by_list(arrays, data.rank).gpu]
+    for _ in range(count):
+        keys = rng.random(instance.num_tasks)
+        placements.append(place_by_list(arrays, data.rank, rule=UNIFORM, gpu_keys=keys).gpu)
+    position = running_loads(instance.durations, np.array(placements), data.order)
+    draws = draw_round(rng, count + 1, instance.num_tasks)
+    return desired_loads(position, 0, float(rng.uniform(0.0, 2.0)), draws)
+
+
+def expected_makespans(
+    arrays: DagArrays, data: EpisodeData, timeline: Timeline
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what each state of an episode says of the final makespan, and the makespan so far; ours.
+
+    E(s) is a lower bound of the makespan of every way to go on from s: the largest of LB, finish + O over the placed
+    tasks (O: onward cost), and the mean load of a GPU when all other tasks take their smallest duration. It never
+    falls, and after the last placement it is the makespan.
+
+    Parameters
+    ----------
+    arrays, data
+        The instance.
+    timeline
+        What the episode placed, in the order of `data`.
+
+    Returns
+    -------
+    tuple
+        E and the makespan of the placed tasks, before each placement and after the last one, in ticks, shape (n + 1,)
+        each.
+    """
+    order = data.order
+    gpu, finish = timeline.gpu[order], timeline.finish[order]
+    shortest = np.where(arrays.allowed, arrays.durations, np.iinfo(np.int64).max).min(axis=1)[order]
+    beyond = arrays.durations[order, gpu] - shortest
+    load = (shortest.sum() + np.concatenate([[0], np.cumsum(beyond)])) / arrays.durations.shape[1]
+    path = np.maximum.accumulate(np.concatenate([[0], finish + data.onward[order, gpu]]))
+    makespan = np.maximum.accumulate(np.concatenate([[0], finish])).astype(np.float64)
+    expected = np.maximum(np.maximum(load, path), data.lower_bound)
+    expected[-1] = makespan[-1]
+    return expected, makespan
+
+
+def shaped_rewards(
+    reward: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    makespan: NDArray[np.float64],
+    *,
+    lower_bound: float,
+    unit: float,
+    gamma: float,
+) -> NDArray[np.float64]:
+    """Return rewards with the growth of the makespan taken in another unit and shaped by what is to be expected.
+
+    The term -(C' - C) / LB becomes -(C' - C) / U + gamma Phi(s') - Phi(s), Phi(s) = (C(s) - E(s)) / U; with gamma = 1
+    that is -(E(s') - E(s)) / U. Wish and overflow count as before.
+
+    Parameters
+    ----------
+    reward
+        As `play_recording` gives it, shape (n,).
+    expected, makespan
+        E and C, see `expected_makespans`.
+    lower_bound
+        LB in ticks.
+    unit
+        U in ticks. LB is far from the optimum where one GPU is much faster than the others, and errors on such
+        instances would outweigh all others; HEFT's makespan is near it everywhere.
+    gamma
+        Discount.
+
+    References
+    ----------
+    Ng, Harada and Russell (1999), Policy invariance under reward transformations, ICML: gamma Phi(s') - Phi(s) leaves
+    the best behaviour as it is.
+    """
+    growth, potential = np.diff(makespan), (makespan - expected) / unit
+    return reward + growth / lower_bound - growth / unit + gamma * potential[1:] - potential[:-1]
+
+
+class ReplayBatch(NamedTuple):
+    """Transitions for several updates, one batch each; padded to m GPUs, the last axis of rows holds the features."""
+
+    rows: NDArray[np.float32]  # (updates, batch, m, features), of the state
+    fits: NDArray[np.bool_]  # (updates, batch, m), GPUs that fit in it
+    action: NDArray[np.int32]  # (updates, batch), chosen GPU
+    reward: NDArray[np.float32]  # (updates, batch), until the next state
+    next_rows: NDArray[np.float32]  # (updates, batch, m, features)
+    next_fits: NDArray[np.bool_]  # (updates, batch, m)
+    discount: NDArray[np.float32]  # (updates, batch), of the next state's value; 0 at the end of an episode
+
+
+class Replay:
+    """A ring of states in the order in which episodes visited them, so that each state is stored once.
+
+    Parameters
+    ----------
+    capacity
+        States that are kept; the oldest are overwritten.
+    max_gpus
+        GPUs that rows are padded to.
+    num_features
+        Features per GPU.
+    discount
+        Gamma, in (0, 1].
+    horizon
+        Placements from a state to the next state of its transition, rewards between them summed; 1 is the textbook's.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+
+    def __init__(
+        self, capacity: int, max_gpus: int, num_features: int, *, discount: float = 1.0, horizon: int = 1
+    ) -> None:
+        if capacity < 1:
+            raise ValueError(f"capacity: expected at least 1, got {capacity}.")
+        if not 0.0 < discount <= 1.0:
+            raise ValueError(f"discount: expected a number in (0, 1], got {discount}.")
+        if horizon < 1:
+            raise ValueError(f"horizon: expected at least 1, got {horizon}.")
+        self.size = 0
+        self._capacity, self._discount, self._horizon = capacity, discount, horizon
+        self._head = 0  # slot of the next state
+        self._rows = np.zeros((capacity, max_gpus, num_features), dtype=np.float32)
+        self._fits = np.zeros((capacity, max_gpus), dtype=np.bool_)
+        self._action = np.zeros(capacity, dtype=np.int32)
+        self._reward = np.zeros(capacity, dtype=np.float32)
+        self._onward = np.zeros(capacity, dtype=np.float32)
+
+    def add(
+        self,
+        rows: NDArray[np.float32],
+        fits: NDArray[np.bool_],
+        action: NDArray[np.int64],
+        reward: NDArray[np.float64],
+    ) -> None:
+        """Add one episode.
+
+        Parameters
+        ----------
+        rows
+            Features in every state, shape (n, m, features), m at most `max_gpus`.
+        fits
+            GPUs that fit, shape (n, m).
+        action
+            Chosen GPU, shape (n,).
+        reward
+            Reward of each placement, shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If the episode is longer than the ring, or has more GPUs than rows are padded to.
+        """
+        m = rows.shape[1]
+        if m > self._rows.shape[1]:
+            raise ValueError(f"rows: expected at most {self._rows.shape[1]} GPUs, got {m}.")
+        n = len(action)
+        if n > self._capacity:
+            raise ValueError(f"rows: expected at most {self._capacity} states, got {n}.")
+        slots = (self._head + np.arange(n)) % self._capacity
+        self._rows[slots], self._fits[slots] = 0.0, False
+        self._rows[slots, :m], self._fits[slots, :m] = rows, fits
+        self._action[slots] = action
+        to_end = np.zeros(n + 1)  # discounted rewards from a state to the end
+        for step in range(n - 1, -1, -1):
+            to_end[step] = reward[step] + self._discount * to_end[step + 1]
+        after = np.minimum(np.arange(n) + self._horizon, n)
+        onward = np.where(after < n, self._discount**self._horizon, 0.0)
+        self._reward[slots] = to_end[:n] - onward * to_end[after]
+        self._onward[slots] = onward
+        self._head = (self._head + n) % self._capacity
+        self.size = min(self.size + n, self._capacity)
+
+    def sample(self, rng: np.random.Generator, *, updates: int, batch: int) -> ReplayBatch:
+        """Draw transitions uniformly, with replacement.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if self.size == 0:
+            raise ValueError("replay: expected an episode before a sample, got none.")
+        slots = rng.integers(self.size, size=(updates, batch))
+        discount = self._onward[slots]
+        # what follows in the episode follows in the ring; at the end any state does, for its value counts nothing
+        after = np.where(discount > 0, (slots + self._horizon) % self._capacity, slots)
+        return ReplayBatch(
+            self._rows[slots],
+            self._fits[slots],
+            self._action[slots],
+            self._reward[slots],
+            self._rows[after],
+            self._fits[after],
+            discount,
+        )
+
+
+_ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}  # the same sums in the same order, and one core per training
+
+
+class LearnerState(NamedTuple):
+    """What an update changes."""
+
+    online: Weights
+    target: Weights
+    optimiser: Any
+
+
+class DoubleDqn:
+    """Double-DQN with a target network, Huber loss (delta 1), Adam, a cosine to 0 and a clipped gradient norm.
+
+    Parameters
+    ----------
+    learning_rate
+        Of Adam at the beginning.
+    updates
+        Number of updates after which the learning rate is 0.
+    max_norm
+        Largest norm of the gradient over all weights.
+
+    References
+    ----------
+    van Hasselt, Guez and Silver (2016), Deep Reinforcement Learning with Double Q-learning, AAAI: the target. Kingma
+    and Ba (2015): Adam. Mnih et al. (2015): replay and target network. That this is what a hybrid of whales and "DDQN"
+    learns with is our interpretation; sizes and rates are ours.
+    """
+
+    def __init__(self, *, learning_rate: float, updates: int, max_norm: float) -> None:
+        self._optimiser = optax.chain(
+            optax.clip_by_global_norm(max_norm),
+            optax.adam(optax.cosine_decay_schedule(learning_rate, max(1, updates))),
+        )
+        self._run = jax.jit(self._scan, compiler_options=_ONE_THREAD)
+
+    def start(self, weights: Weights) -> LearnerState:
+        """Return the state before the first update."""
+        online: Any = Weights(*(jnp.asarray(array) for array in weights))  # type: ignore[arg-type]  # JAX arrays
+        return LearnerState(online, online, self._optimiser.init(online))
+
+    def update(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, float]:
+        """Make one update per batch.
+
+        Parameters
+        ----------
+        state
+            Before.
+        batch
+            Transitions; every number of updates is compiled once.
+
+        Returns
+        -------
+        tuple
+            The state after, and the mean loss.
+        """
+        state, losses = self._run(state, batch)
+        return state, float(jnp.mean(losses))
+
+    @staticmethod
+    def copy_to_target(state: LearnerState) -> LearnerState:
+        """Return the state with the online weights as target (a hard copy)."""
+        return state._replace(target=state.online)
+
+    @staticmethod
+    def weights(state: LearnerState) -> Weights:
+        """Return the online weights as NumPy arrays."""
+        return Weights(*(np.array(array, dtype=np.float32) for array in state.online))
+
+    def _scan(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, jax.Array]:
+        """Make the updates one after the other."""
+        return jax.lax.scan(self._step, state, batch)
+
+    def _step(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, jax.Array]:
+        """Make one update."""
+        y = targets(state.online, state.target, batch)
+        loss, gradient = jax.value_and_grad(huber_loss)(state.online, batch, y)
+        changes, optimiser = self._optimiser.update(gradient, state.optimiser, state.online)
+        return LearnerState(optax.apply_updates(state.online, changes), state.target, optimiser), loss
+
+
+def q_values_in_jax(weights: Weights, rows: ArrayLike, fits: ArrayLike) -> jax.Array:
+    """Return Q of every GPU: the network of `heuristics.dag.worl_rtgs.network` on many states.
+
+    Parameters
+    ----------
+    weights
+        Of the network.
+    rows
+        Features, shape (..., m, features); anything where the GPU does not fit.
+    fits
+        GPUs that fit, shape (..., m).
+
+    Returns
+    -------
+    jax.Array
+        Shape (..., m), float32; `DOES_NOT_FIT` where the GPU does not fit.
+    """
+    rows, fits = jnp.asarray(rows), jnp.asarray(fits)
+    own, mask = rows.shape[-1], fits[..., jnp.newaxis]
+    count = jnp.maximum(mask.sum(axis=-2), 1)
+    mean = jnp.where(mask, rows, 0.0).sum(axis=-2) / count
+    largest = jnp.where(mask, rows, -jnp.inf).max(axis=-2)
+    largest = jnp.where(mask.any(axis=-2), largest, 0.0)
+    # the context is the same for all GPUs of a state: its part of the first layer is computed once
+    context = jnp.concatenate([mean, largest], axis=-1) @ weights.w1[own:] + weights.b1
+    hidden = jax.nn.relu(rows @ weights.w1[:own] + context[..., jnp.newaxis, :])
+    hidden = jax.nn.relu(hidden @ weights.w2 + weights.b2)
+    q = (hidden @ weights.w3 + weights.b3)[..., 0]
+    return jnp.where(fits, q, DOES_NOT_FIT)
+
+
+def double_dqn_target(reward: ArrayLike, discount: ArrayLike, online: ArrayLike, target: ArrayLike) -> jax.Array:
+    """Return y = reward + discount Q_target(s', argmax of Q_online(s', .)).
+
+    Parameters
+    ----------
+    reward, discount
+        Shape (...); the discount is 0 at the end.
+    online, target
+        Q of both networks in s', shape (..., m); `DOES_NOT_FIT` in `online` where the GPU does not fit.
+    """
+    chosen = jnp.argmax(jnp.asarray(online), axis=-1)
+    value = jnp.take_along_axis(jnp.asarray(target), chosen[..., jnp.newaxis], axis=-1)[..., 0]
+    return jnp.asarray(reward) + jnp.asarray(discount) * value
+
+
+def targets(online: Weights, target: Weights, batch: ReplayBatch) -> jax.Array:
+    """Return the target of every transition of one batch, shape (batch,)."""
+    online_q = q_values_in_jax(online, batch.next_rows, batch.next_fits)
+    target_q = q_values_in_jax(target, batch.next_rows, batch.next_fits)
+    return double_dqn_target(batch.reward, batch.discount, online_q, target_q)
+
+
+def huber_loss(weights: Weights, batch: ReplayBatch, y: jax.Array) -> jax.Array:
+    """Return the mean Huber loss (delta 1) of the chosen GPUs against the targets of one batch."""
+    q = q_values_in_jax(weights, batch.rows, batch.fits)
+    chosen = jnp.take_along_axis(q, jnp.asarray(batch.action)[..., jnp.newaxis], axis=-1)[..., 0]
+    loss: jax.Array = optax.huber_loss(chosen, y).mean()
+    return loss
+
+
+class DdqnCurvePoint(NamedTuple):
     """A measurement during training."""
 
     steps: int
@@ -76,7 +447,7 @@ class DdqnTrainer:
         stream: Callable[[np.random.Generator], Iterator[DagInstance]] = training_stream,
         max_gpus: int = GPUS[1],
         start: Weights | None = None,
-        on_progress: Callable[[int, CurvePoint], None] = lambda steps, point: None,
+        on_progress: Callable[[int, DdqnCurvePoint], None] = lambda steps, point: None,
     ) -> DdqnTrainer:
         """Train; Ctrl-C ends the training and keeps the best network so far.
 
@@ -104,7 +475,7 @@ class DdqnTrainer:
         )
         self.weights_ = self.start_weights_ = initial_weights(weights_rng) if start is None else start
         self.best_ratio_ = np.inf
-        self.curve_: list[CurvePoint] = []
+        self.curve_: list[DdqnCurvePoint] = []
         self.is_interrupted_ = False
         self._acting = self.start_weights_
         self._losses: list[float] = []
@@ -136,7 +507,7 @@ class DdqnTrainer:
         weight = np.where(
             self._wish_rng.random(config.episodes) < config.wish_share, self._wish_rng.random(config.episodes), 0.0
         )
-        wishes = training_wishes(instance, self._wish_rng, config.episodes)
+        wishes = training_loads(instance, self._wish_rng, config.episodes)
         rows, fits = np.zeros((n, m, NUM_FEATURES), dtype=np.float32), np.zeros((n, m), dtype=np.bool_)
         action, unit = np.zeros(n, dtype=np.int64), float(max(1, heft_fitness([instance])[0, 1]))
         for wish, lam in zip(wishes, weight.tolist(), strict=True):
@@ -174,7 +545,7 @@ class DdqnTrainer:
         """Measure the acting network; keep it where it is the best, the older one on a tie."""
         ratio = float(ratios(network_fitness(validation, self._acting), heft).mean())
         loss = float(np.mean(self._losses)) if self._losses else None
-        self.curve_.append(CurvePoint(self._steps, ratio, loss))
+        self.curve_.append(DdqnCurvePoint(self._steps, ratio, loss))
         self._losses = []
         if ratio < self.best_ratio_:
             self.best_ratio_, self.weights_ = ratio, self._acting

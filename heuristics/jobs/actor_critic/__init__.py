@@ -1,1 +1,1 @@
-"""Decentralised deep actor-critic with gossip, as printed and as repaired, and the grid world it is tried on."""
+"""A decentralised actor-critic in which agents average what they learn with their neighbours."""

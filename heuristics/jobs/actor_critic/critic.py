@@ -1,19 +1,174 @@
-"""The critics of all agents: temporal differences on a batch of steps, projection, running mean (Algorithm 2).
-
-A critic is the network of `deep_network` on x; what x is makes it a Q critic (state and joint action; printed) or a V
-critic (state alone; ours). Nothing else differs, so this file serves both.
-"""
+"""The critics of all agents: deep network, linear network, projection, and temporal differences (Algorithm 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import Array
 
-from heuristics.jobs.actor_critic.deep_network import Ends, value_of
-from heuristics.jobs.actor_critic.projection import project
+UNROLLED = 8
+"""Layers that are compiled one by one."""
+
+
+class Ends(NamedTuple):
+    """First and last layer.
+
+    Parameters
+    ----------
+    first
+        H, shape (m, d).
+    last
+        b, shape (outputs, m).
+    """
+
+    first: jax.Array
+    last: jax.Array
+
+
+class DeepNetwork(NamedTuple):
+    """All weights of a network.
+
+    Parameters
+    ----------
+    ends
+        H and b; fixed and common to all agents where it is a critic.
+    layers
+        W_1..W_D, shape (D, m, m).
+    """
+
+    ends: Ends
+    layers: jax.Array
+
+
+def random_network(
+    rng: np.random.Generator, *, inputs: int, width: int, depth: int, outputs: int = 1, last_scale: float = 1.0
+) -> DeepNetwork:
+    """Draw a network as printed.
+
+    Parameters
+    ----------
+    rng
+        Source of the numbers.
+    inputs, width, depth, outputs
+        d, m, D and the number of outputs, 1 for a critic.
+    last_scale
+        b is multiplied by it. Printed: 1. Ours: 0.1 for actors, whose first policy is then nearly uniform.
+
+    Returns
+    -------
+    DeepNetwork
+        Of float32, NumPy arrays.
+    """
+
+    def normal(*shape: int) -> Any:
+        """Draw from N(0, 1)."""
+        return rng.standard_normal(shape, dtype=np.float32)
+
+    root = np.float32(2**0.5)
+    first, layers, last = root * normal(width, inputs), root * normal(depth, width, width), normal(outputs, width)
+    return DeepNetwork(Ends(first, np.float32(last_scale) * last), layers)
+
+
+def outputs_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
+    """Return the outputs of a network.
+
+    Parameters
+    ----------
+    ends, layers
+        Its weights.
+    x
+        Input of norm 1 (printed), shape (d,).
+
+    Returns
+    -------
+    jax.Array
+        Shape (outputs,).
+    """
+    scale = layers.shape[-1] ** -0.5
+
+    def through(hidden: jax.Array, layer: jax.Array) -> tuple[jax.Array, None]:
+        """Pass one layer."""
+        return scale * jax.nn.relu(layer @ hidden), None
+
+    # a loop only beyond eight layers: faster to run without, to compile with
+    hidden, _ = jax.lax.scan(through, ends.first @ x, layers, unroll=min(len(layers), UNROLLED))
+    return ends.last @ hidden
+
+
+def value_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
+    """Return the one output of a critic, a scalar."""
+    return outputs_of(ends, layers, x)[0]
+
+
+def unit(x: jax.Array) -> jax.Array:
+    """Scale to norm 1 along the last axis, as the paper wants inputs; zeros stay zeros."""
+    return x / jnp.maximum(jnp.linalg.norm(x, axis=-1, keepdims=True), 1e-12)
+
+
+def linear_critic(*, inputs: int, width: int, depth: int) -> DeepNetwork:
+    """Return a linear critic with weights 0, in the form that `critic_pass` takes: one layer of one row.
+
+    f(x; w) = (D m)^(1/2) w x. With this factor its gradient is as long as that of a deep critic of width m and depth D
+    is at first, on average, so that one step beta moves both values equally far.
+
+    Parameters
+    ----------
+    inputs
+        d.
+    width, depth
+        m and D of the deep critic that it is compared with.
+    """
+    first: Any = np.zeros((0, inputs), dtype=np.float32)
+    scale: Any = np.full((1, 1), (depth * width) ** 0.5, dtype=np.float32)
+    layers: Any = np.zeros((1, 1, inputs), dtype=np.float32)
+    return DeepNetwork(Ends(first, scale), layers)
+
+
+def linear_value_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
+    """Return what a linear critic says of an input of norm 1, a scalar."""
+    return (ends.last @ (layers[0] @ x))[0]
+
+
+ROUNDING = 1e-6
+"""Ours: share of B within which a layer on the border, as the last projection left it, counts as inside."""
+
+
+def project(layers: Array, centre: Array, radius: float | Array) -> tuple[Array, Array]:
+    """Return the nearest layers whose distance to the centre is at most B, each in the Frobenius norm.
+
+    W_h := W_h(0) + (W_h - W_h(0)) min(1, B / ||W_h - W_h(0)||).
+
+    Parameters
+    ----------
+    layers
+        W, shape (..., D, m, m).
+    centre
+        W(0), of a shape that broadcasts.
+    radius
+        B, above 0. Printed: the set; B of the experiments is not given (ours: 20 per layer).
+
+    Returns
+    -------
+    tuple
+        The layers, and which of them were outside, shape (..., D), bool.
+    """
+    difference = layers - centre
+    norm = jnp.sqrt(jnp.sum(difference**2, axis=(-2, -1)))
+    outside = norm > radius * (1.0 + ROUNDING)
+    factor = jnp.where(outside, radius / jnp.maximum(norm, 1e-30), 1.0)
+    # where nothing is outside, the layers stay what they are, to the last bit
+    return jnp.where(outside[..., None, None], centre + difference * factor[..., None, None], layers), outside
+
+
+# The critics of all agents: temporal differences on a batch of steps, projection, running mean (Algorithm 2).
+#
+# A critic is the network of `deep_network` on x; what x is makes it a Q critic (state and joint action; printed) or a V
+# critic (state alone; ours). Nothing else differs, so this file serves both.
+
 
 ValueFunction = Callable[[Ends, jax.Array, jax.Array], jax.Array]
 """What a critic with ends and layers says of an input, a scalar."""

@@ -1,16 +1,60 @@
-"""Gossip: agents replace what they hold by weighted means of what their neighbours hold, round after round.
-
-Marks: *printed* is what Zhang et al. (2025) state, *consequence* follows from it, *ours* is our reconstruction.
-"""
+"""Gossip: who exchanges with whom, weighted means of what neighbours hold, and what that sends over the wires."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+
+GOSSIP_GRAPHS = ("ring", "complete", "star", "path")
+"""Names of the graphs."""
+
+
+def gossip_graph(name: str, num_agents: int) -> NDArray[np.bool_]:
+    """Return the edges of a connected graph of agents.
+
+    Parameters
+    ----------
+    name
+        One of `GOSSIP_GRAPHS`; agent 0 is the centre of a star, an end of a path.
+    num_agents
+        N, at least 1; up to three agents a ring is complete.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (N, N), bool, symmetric, False on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or there is no agent.
+    """
+    if num_agents < 1:
+        raise ValueError(f"num_agents: expected at least 1, got {num_agents}.")
+    if name not in GOSSIP_GRAPHS:
+        raise ValueError(f"graph: expected one of {', '.join(GOSSIP_GRAPHS)}, got {name!r}.")
+    agent = np.arange(num_agents)
+    distance: NDArray[np.int64] = np.abs(agent[:, np.newaxis] - agent)
+    edges: NDArray[np.bool_] = distance == 1
+    if name == "complete":
+        edges = distance > 0
+    elif name == "star":
+        edges = (distance > 0) & ((agent[:, np.newaxis] == 0) | (agent == 0))
+    elif name == "ring":
+        edges |= (distance == num_agents - 1) & (num_agents > 1)
+    return edges
+
+
+# Gossip: agents replace what they hold by weighted means of what their neighbours hold, round after round.
+#
+# Marks: *printed* is what Zhang et al. (2025) state, *consequence* follows from it, *ours* is our reconstruction.
+
 
 Stacked = TypeVar("Stacked")
 """Arrays, or a nest of them, whose first axis is the agent."""
@@ -149,3 +193,57 @@ def mix(operator: ArrayLike, held: Stacked) -> Stacked:
     matrix = jnp.asarray(operator)
     mixed: Stacked = jax.tree.map(lambda array: jnp.einsum("ij,j...->i...", matrix, array), held)
     return mixed
+
+
+FLOAT_BYTES = 4
+"""Of a number in a message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GossipTraffic:
+    """Messages of one iteration: an edge carries one in each direction per round, once for critics, once for signals.
+
+    Parameters
+    ----------
+    critic_messages, critic_bytes
+        Of critics: all trained weights each.
+    signal_messages, signal_bytes
+        Of actor signals: one number per step of the actor each.
+    """
+
+    critic_messages: int
+    critic_bytes: int
+    signal_messages: int
+    signal_bytes: int
+
+    @property
+    def messages(self) -> int:
+        """All messages of an iteration."""
+        return self.critic_messages + self.signal_messages
+
+    @property
+    def bytes(self) -> int:
+        """All bytes of an iteration, headers left out."""
+        return self.critic_bytes + self.signal_bytes
+
+
+def gossip_traffic(weights: ArrayLike, rounds: int, *, critic_size: int, signal_size: int) -> GossipTraffic:
+    """Count what one iteration sends.
+
+    Parameters
+    ----------
+    weights
+        Doubly stochastic matrix; positive entries off the diagonal are sent.
+    rounds
+        Of gossip, for critics and signals alike.
+    critic_size, signal_size
+        Numbers in a message: D m^2 trained weights; M signals.
+    """
+    matrix = check_weights(weights)
+    messages = int(np.count_nonzero(matrix - np.diag(np.diag(matrix)))) * rounds
+    return GossipTraffic(
+        critic_messages=messages,
+        critic_bytes=messages * critic_size * FLOAT_BYTES,
+        signal_messages=messages,
+        signal_bytes=messages * signal_size * FLOAT_BYTES,
+    )

@@ -1,1 +1,1 @@
-"""Interference predictor: how much slower a job runs beside others, learned from co-locations."""
+"""Learned models of how much jobs slow each other down on a server."""

@@ -10,9 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from heuristics.jobs.actor_critic.compiler_options import COMPILER_OPTIONS
-from heuristics.jobs.interference_predictor.network_model import NetworkModel, initial_layers
-from heuristics.jobs.interference_predictor.standardised import mean_and_scale, standardised
+from heuristics.jax_options import COMPILER_OPTIONS
+from heuristics.jobs.interference_predictor.models import (
+    NeuralNetworkModel,
+    initial_layers,
+    mean_and_scale,
+    standardised,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +36,7 @@ BATCH = 256
 class FittedNetwork(NamedTuple):
     """A network and how it came about."""
 
-    model: NetworkModel
+    model: NeuralNetworkModel
     losses: NDArray[np.float32]  # mean Huber loss of every epoch
 
 
@@ -81,11 +85,11 @@ def fit_network(
         steps,
     )
     arrays = {name: np.array(array, dtype=np.float32) for name, array in trained.items()}
-    return FittedNetwork(NetworkModel(mean=mean, scale=scale, **arrays), np.array(losses))
+    return FittedNetwork(NeuralNetworkModel(mean=mean, scale=scale, **arrays), np.array(losses))
 
 
 def network_output(layers: dict[str, Any], x: ArrayLike) -> jax.Array:
-    """Return y of standardised features: the forward pass of `NetworkModel`."""
+    """Return y of standardised features: the forward pass of `NeuralNetworkModel`."""
     hidden = jax.nn.relu(jnp.asarray(x) @ layers["w1"] + layers["b1"])
     hidden = jax.nn.relu(hidden @ layers["w2"] + layers["b2"])
     return jax.nn.softplus((hidden @ layers["w3"] + layers["b3"])[..., 0])

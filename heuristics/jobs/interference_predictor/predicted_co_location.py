@@ -5,18 +5,16 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
-from heuristics.jobs.interference_predictor.predicted_speed import predicted_speed
-from heuristics.jobs.interference_predictor.resident import Resident
-from heuristics.jobs.running_jobs import InterferingJobs
+from heuristics.jobs.interference_predictor.features import RunningJob, predicted_speed
+from heuristics.jobs.placements.running_jobs import InterferingJobs
 from instances.jobs.co_location import CoLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
-    from instances.jobs.co_location import Gpu
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.resource_demand import ResourceDemand
+    from heuristics.jobs.interference_predictor.predictor import InterferencePredictor
+    from instances.jobs.co_location import Gpu, ResourceDemand
+    from instances.jobs.instance import JobsInstance
 
 
 def predicted_jobs(instance: JobsInstance, predictor: InterferencePredictor) -> InterferingJobs:
@@ -96,7 +94,7 @@ class PredictedCoLocation(CoLocation):
                 run.end = time - (-run.left // speed)
                 heapq.heappush(self._ends, (run.end, job))
 
-    def _resident(self, job: int, server: int, beside: tuple[int, Sequence[Gpu]] | None = None) -> Resident:
+    def _resident(self, job: int, server: int, beside: tuple[int, Sequence[Gpu]] | None = None) -> RunningJob:
         """Return a running job on a server, with or without one that would come `beside` it on GPUs."""
         run = self._running[job]
         return self._resident_of(job, server, run.demand, run.gpus, beside)
@@ -108,14 +106,14 @@ class PredictedCoLocation(CoLocation):
         demand: ResourceDemand,
         gpus: Sequence[Gpu],
         beside: tuple[int, Sequence[Gpu]] | None = None,
-    ) -> Resident:
+    ) -> RunningJob:
         """Return a job on a server under a placement."""
         here = [gpu for gpu in gpus if gpu[0] == server]
         others = {other for gpu in here for other in self.occupants(gpu)} - {job}
         if beside is not None and set(here) & set(beside[1]):
             others.add(beside[0])
         own = demand.own[demand.servers.index(server)]
-        return Resident(
+        return RunningJob(
             job=job,
             replicas=len(here) or self._replicas(job, demand, server),
             own=own,

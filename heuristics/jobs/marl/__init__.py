@@ -1,1 +1,1 @@
-"""Multi-agent policy with graph networks: partitions of the servers, rounds of decisions, observations, networks."""
+"""The multi-agent policy: agents that own servers, what they observe, and their networks."""

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.jobs.placements.best_fit import BestFit
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from heuristics.jobs.placements.least_load import LeastLoad
-from heuristics.jobs.placements.load_balance import LoadBalance
+from heuristics.jobs.placements.heavy_edge_variants import BestFit, LeastLoad, LoadBalance
 from instances.jobs.interference import FULL_SPEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heuristics.jobs.cluster_state import ClusterState
-    from heuristics.jobs.job_placement import JobPlacement
     from heuristics.jobs.marl.partitions import Partitions
-    from instances.jobs.co_location import CoLocation, Gpu
-    from instances.jobs.resource_demand import ResourceDemand
+    from heuristics.jobs.placements.cluster_state import ClusterState
+    from heuristics.jobs.placements.placement import JobPlacement
+    from instances.jobs.co_location import CoLocation, Gpu, ResourceDemand
 
 MAX_GROUPS = 8
 """Slots for groups of GPUs."""

@@ -1,4 +1,4 @@
-"""The environment that `parallel_env` makes; importing this needs the extra `marl`."""
+"""The environment that `parallel_env` makes, and its spaces; importing this needs the extra `marl`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,52 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from heuristics.jobs.marl.episode import Episode
-from heuristics.jobs.marl.observation import ObservationSize
-from heuristics.jobs.marl.observation_space import idle_observation, observation_dict, observation_space
+from heuristics.jobs.marl.environment import Episode
+from heuristics.jobs.marl.observation import ObservationSize, empty_observation
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.time_scale import time_scale
-from heuristics.jobs.predictors.predictor_named import predictor_class, predictor_named
-from instances.jobs.jobs_instance import JobsInstance
+from heuristics.jobs.marl.reward import time_scale
+from heuristics.jobs.predictors.predictor import predictor_class, predictor_named
+from instances.jobs.instance import JobsInstance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heuristics.jobs.marl.environment import Sampler
-    from heuristics.jobs.simulation import Simulation
+    from heuristics.jobs.marl.observation import Observation
+    from heuristics.jobs.simulator import Simulation
+
+
+def observation_space(size: ObservationSize) -> spaces.Dict:
+    """Return the space of `observation_dict`, which holds no number below 0.
+
+    Parameters
+    ----------
+    size
+        Sizes of the arrays.
+    """
+    from gymnasium import spaces
+
+    arrays = empty_observation(size)._asdict()
+    mask = arrays.pop("mask")
+    boxes = {name: spaces.Box(0, np.inf, array.shape, np.float32) for name, array in arrays.items()}
+    return spaces.Dict({"observation": spaces.Dict(boxes), "action_mask": spaces.Box(0, 1, mask.shape, np.int8)})
+
+
+def observation_dict(seen: Observation) -> dict[str, Any]:
+    """Return ``observation``, the arrays by name, and ``action_mask``, 1 for slots that may be chosen, int8.
+
+    These names, and the type of the mask, are what PettingZoo looks for.
+    """
+    arrays = seen._asdict()
+    mask = arrays.pop("mask")
+    return {"observation": arrays, "action_mask": mask.astype(np.int8)}
+
+
+def idle_observation(size: ObservationSize) -> Observation:
+    """Return what an agent sees that has nothing to decide: zeros, and that it may only wait."""
+    seen = empty_observation(size)
+    seen.mask[-1] = True
+    return seen
 
 
 class JobsEnvironment(ParallelEnv):

@@ -1,4 +1,4 @@
-"""Takes decisions with the network, in NumPy."""
+"""Takes decisions with the network, in NumPy, with a sparse map from servers to racks where there are many."""
 
 from __future__ import annotations
 
@@ -8,22 +8,49 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.jobs.marl.network import embed, probabilities, scores
+from heuristics.jobs.marl.network import Variant, embed, probabilities, scores
 from heuristics.jobs.marl.observation import ObservationSize
 from heuristics.jobs.marl.observer import Observer
-from heuristics.jobs.marl.parameters import Variant
-from heuristics.jobs.marl.sparse_racks import SparseRacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
-    from heuristics.jobs.marl.decider import Decision
+    from heuristics.jobs.marl.network import Parameters
     from heuristics.jobs.marl.observation import Observation
-    from heuristics.jobs.marl.parameters import Parameters
-    from heuristics.jobs.marl.rounds import Rounds
+    from heuristics.jobs.marl.rounds import Decision, Rounds
 
     Watch = Callable[[Decision, Observation, int], None]
     """Hears of a decision, what was seen, and the slot that was chosen."""
+
+
+WORTH_IT = 1 << 17
+"""Entries of the map: below, a dense product is as fast, and gives the very bits of training."""
+
+
+class SparseRacks:
+    """Replaces large maps from servers to racks, in which a row has one entry; made once per map.
+
+    The network multiplies by the map and its transpose. A dense product costs servers x racks, a sparse one servers;
+    sums over the servers of a rack may differ in their last bits.
+    """
+
+    def __init__(self) -> None:
+        """Know no map."""
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def of(self, agent: int, seen: Observation) -> Observation:
+        """Return an agent's observation with a sparse map where that is worth it."""
+        if seen.in_rack.size < WORTH_IT:
+            return seen
+        dense, sparse = self._known.get(agent, (None, None))
+        if dense is not seen.in_rack:
+            from scipy.sparse import csr_array
+
+            sparse = csr_array(seen.in_rack)
+            if not seen.in_rack.flags.writeable:  # otherwise it may change
+                self._known[agent] = seen.in_rack, sparse
+        return seen._replace(in_rack=sparse)
 
 
 class NetworkDecider:

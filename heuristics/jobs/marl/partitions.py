@@ -1,4 +1,4 @@
-"""Which agent owns which servers, and which agent a job goes to."""
+"""Which agent owns which servers, which agent a job goes to, and how many agents an instance allows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.jobs.racks import NO_RACK
 from instances.jobs.replicas_fit import replicas_fit
+from instances.jobs.servers import NO_RACK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from instances.jobs.jobs_instance import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 
 class Partitions:
@@ -108,3 +108,46 @@ def _cuts(instance: JobsInstance, num_agents: int) -> list[int]:
     if len(set(moved)) < len(moved):
         raise ValueError(f"num_agents: expected cuts at different borders of racks, got {moved}; lower num_agents.")
     return [0, *moved, num_servers]
+
+
+DEFAULT_AGENTS = 4
+"""A where every job has a home under it; section 3.1.1 of the reference."""
+
+
+def checked_agents(instance: JobsInstance, agents: int | None) -> int:
+    """Return a number of agents under whose partitions every job has a home.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    agents
+        A; None for `most_agents`.
+
+    Raises
+    ------
+    ValueError
+        If some job has no home under A, or there are fewer servers, or fewer places between racks.
+    """
+    if agents is None:
+        return most_agents(instance)
+    try:
+        Partitions(instance, agents)
+    except ValueError as error:
+        expected = f"a number under which every job has a home, such as {most_agents(instance)}"
+        raise ValueError(f"agents: expected {expected}, got {agents}.") from error
+    return agents
+
+
+def most_agents(instance: JobsInstance, limit: int = DEFAULT_AGENTS) -> int:
+    """Return the largest number of agents, at most a limit, under whose partitions every job has a home; ours.
+
+    One agent always will do, as each job of an instance fits on its empty servers.
+    """
+    for agents in range(limit, 1, -1):
+        try:
+            Partitions(instance, agents)
+        except ValueError:
+            continue
+        return agents
+    return 1

@@ -1,4 +1,4 @@
-"""Rewards of the agents: minus the unfinished jobs of each, for every tick."""
+"""Rewards of the agents, minus the unfinished jobs of each for every tick, and kappa, their unit of time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.jobs.iteration_time import least_durations
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-    from heuristics.jobs.marl.simulate_agents import AgentsRun
+    from heuristics.jobs.marl.environment import AgentsRun
+    from instances.jobs.instance import JobsInstance
+
+
+def time_scale(instances: Iterable[JobsInstance]) -> float:
+    """Return the mean shortest possible duration of the jobs of training instances, in ticks.
+
+    Raises
+    ------
+    ValueError
+        If there is no job.
+    """
+    durations = np.concatenate([np.zeros(0), *map(least_durations, instances)])
+    if not len(durations):
+        raise ValueError("instances: expected at least one job, got none.")
+    return float(durations.mean())
+
 
 DISCOUNT = 0.99
 """gamma, for a stretch of kappa ticks."""

@@ -1,31 +1,64 @@
-"""Rounds of decisions: queues of the agents, starts, forwarding and waiting."""
+"""Rounds of decisions: queues of the agents, starts, forwarding and waiting, and what chooses among the slots."""
 
 from __future__ import annotations
 
 from bisect import insort
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from heuristics.jobs.marl.decider import Decision
 from heuristics.jobs.marl.groups import MAX_GROUPS, CandidateGroups
 from heuristics.jobs.marl.server_states import ServerStates
-from heuristics.jobs.policies.policy import Policy
-from heuristics.jobs.running_jobs import InterferingJobs
+from heuristics.jobs.placements.running_jobs import InterferingJobs
+from heuristics.jobs.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
-    from heuristics.jobs.cluster_state import ClusterState
-    from heuristics.jobs.job_shapes import JobShapes
-    from heuristics.jobs.marl.decider import Decider
     from heuristics.jobs.marl.groups import Group
     from heuristics.jobs.marl.partitions import Partitions
+    from heuristics.jobs.placements.cluster_state import ClusterState
+    from heuristics.jobs.placements.job_shapes import JobShapes
 
-    Walk = Generator[Decision, int, None]
-    """An agent's walk through a queue: gives decisions, is sent the slots."""
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Decision:
+    """One decision that an agent has to take.
+
+    Parameters
+    ----------
+    agent, job
+        Who decides on whom.
+    time
+        Now, in ticks.
+    groups
+        Candidate placements, at most eight; slot e stands for the e-th.
+    mask
+        Whether each slot may be chosen, shape (slots,): eight groups, the other agents in order of number, wait. At
+        least two may be.
+    """
+
+    agent: int
+    job: int
+    time: int
+    groups: list[Group]
+    mask: NDArray[np.bool_]
+
+
+class Decider(Protocol):
+    """Takes the decisions of all agents; it may look at the rounds but not at iterations of running jobs."""
+
+    def begin_round(self, rounds: Rounds, time: int) -> None:
+        """Hear that a round begins: arrivals and completions of the tick are done, nobody has decided."""
+        ...
+
+    def decide(self, rounds: Rounds, decision: Decision) -> int:
+        """Return a slot that may be chosen."""
+        ...
+
 
 MAX_FORWARDS = 1
 """F, how often a job may be forwarded."""
@@ -228,3 +261,8 @@ def next_decision(walk: Walk, slot: int) -> Decision | None:
         return walk.send(slot)
     except StopIteration:
         return None
+
+
+if TYPE_CHECKING:
+    Walk = Generator[Decision, int, None]
+    """An agent's walk through a queue: gives decisions, is sent the slots."""

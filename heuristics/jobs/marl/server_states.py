@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from instances.jobs.co_location import CoLocation, Gpu
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.resource_demand import Amount, ResourceDemand
+    from instances.jobs.co_location import Amount, CoLocation, Gpu, ResourceDemand
+    from instances.jobs.instance import JobsInstance
 
 NUM_RESOURCES = len(DEFAULT_RESOURCES)
 

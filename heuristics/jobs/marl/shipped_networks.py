@@ -7,17 +7,14 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from heuristics.jobs.marl.load_any_network import load_any_network
-from heuristics.jobs.marl.trained_network import load_network
-from heuristics.jobs.marl.untrained_network import untrained_network
+from heuristics.jobs.marl.network_files import load_any_network, load_network, untrained_network
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from os import PathLike
     from pathlib import Path
 
-    from heuristics.jobs.marl.agent_networks import AgentNetworks
-    from heuristics.jobs.marl.trained_network import TrainedNetwork
+    from heuristics.jobs.marl.network_files import AgentNetworks, TrainedNetwork
 
 STAGES = ("trained", "imitated", "untrained")
 """Of a training: the network that it chose, the one after imitation, and the one before anything; the last two are

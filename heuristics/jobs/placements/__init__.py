@@ -1,1 +1,1 @@
-"""Placements: which servers hold the replicas of a job."""
+"""Placement rules, and the state of jobs and servers that they look at."""

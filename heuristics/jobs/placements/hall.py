@@ -1,23 +1,24 @@
-"""Hall's test: whether the replicas that are left fit on the free GPUs (Numba).
-
-For every union Z of the sets of kinds that stages may use, its slack is the number of free GPUs of kinds in Z minus the
-number of replicas still to place of stages that may use kinds in Z only. All replicas can be placed if and only if no
-slack is negative: Hall's theorem. (Unions to which a stage without replicas contributes ask for no more than the union
-without it and offer no less, so they do no harm.) A replica on kind h lowers the slack of the unions that hold h but
-not all kinds of its stage, by one, and no other's; so a placement step is tested, and booked, in one pass over them.
-
-Sets of kinds are masks of bits.
-"""
+"""Hall's test: whether the replicas that are left fit on the free GPUs, for one job or a queue (Numba)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numba import njit
 
+from heuristics.jobs.placements.arrays import jobs_arrays
+from heuristics.jobs.placements.kernel_placer import checked_free, new_workspace
+
 if TYPE_CHECKING:
-    import numpy as np
+    from fractions import Fraction
+
     from numpy.typing import NDArray
+
+    from heuristics.jobs.placements.arrays import JobsArrays
+    from heuristics.jobs.placements.kernel_placer import Workspace
+    from instances.jobs.instance import JobsInstance
+
 
 TOO_MANY = -1
 """The list of unions is too short."""
@@ -56,7 +57,9 @@ def _holds(unions: NDArray[np.int64], size: int, mask: int) -> bool:
 
 
 @njit(cache=True)
-def gpus_of_kind(free: NDArray[np.int64], server_kind: NDArray[np.int64], free_of_kind: NDArray[np.int64]) -> None:
+def count_free_of_kind(
+    free: NDArray[np.int64], server_kind: NDArray[np.int64], free_of_kind: NDArray[np.int64]
+) -> None:
     """Write the free GPUs of each kind."""
     free_of_kind[:] = 0
     for server in range(len(free)):
@@ -130,3 +133,67 @@ def book(
     for index in range(num_unions):
         if unions[index] >> kind & 1 and mask & ~unions[index]:
             slack[index] -= count
+
+
+_NONE = -1
+_UNIONS_EXCEEDED = -2
+
+
+class QueueFit:
+    """Says which jobs have a placement on the free GPUs; every `Placer` finds one if and only if this says so.
+
+    A policy with a long queue asks here first: the test looks at free GPUs per kind only. Parameters as in `HeavyEdge`.
+    """
+
+    def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
+        """Make the arrays and the memory."""
+        self.arrays = jobs_arrays(instance, phi)
+        self.workspace = new_workspace(self.arrays)
+
+    def fits(self, job: int, free: NDArray[np.int64]) -> bool:
+        """Say whether a job has a placement; `free` as in `Placer`."""
+        return self.first(np.array([job], dtype=np.int64), free) is not None
+
+    def first(self, jobs: NDArray[np.int64], free: NDArray[np.int64], begin: int = 0) -> int | None:
+        """Return the position of the first of these jobs, from position `begin` on, that has a placement.
+
+        Parameters
+        ----------
+        jobs
+            Jobs in any order, shape (any,), int64.
+        free
+            Free GPUs of each server, shape (servers,), int64.
+        begin
+            Where to begin.
+        """
+        jobs, free = np.array(jobs, dtype=np.int64), checked_free(self.arrays, free)
+        found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)
+        while found == _UNIONS_EXCEEDED:
+            self.workspace = new_workspace(self.arrays, 2 * len(self.workspace.unions))
+            found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)
+        return None if found == _NONE else int(found)
+
+
+@njit(cache=True)
+def _first_that_fits(
+    arrays: JobsArrays, ws: Workspace, jobs: NDArray[np.int64], begin: int, free: NDArray[np.int64]
+) -> int:
+    """Return the position, `_NONE` or `_UNIONS_EXCEEDED`."""
+    count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)
+    total = ws.free_of_kind.sum()
+    for position in range(begin, len(jobs)):
+        job = jobs[position]
+        if arrays.gang_size[job] > total:
+            continue
+        base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
+        masks, replicas = arrays.allowed_kinds[base:end], arrays.replicas[base:end]
+        num_unions = list_unions(masks, ws.unions)
+        if num_unions == TOO_MANY:
+            return _UNIONS_EXCEEDED
+        fits = True
+        for index in range(num_unions):
+            union = ws.unions[index]
+            fits &= supply_of(union, ws.free_of_kind) >= demand_of(union, masks, replicas)
+        if fits:
+            return position
+    return _NONE

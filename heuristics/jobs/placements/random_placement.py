@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from numba import njit
 
-from heuristics.jobs.placements.gather import gather
 from heuristics.jobs.placements.hall import (
     TOO_MANY,
     book,
     can_place,
+    count_free_of_kind,
     demand_of,
-    gpus_of_kind,
     list_unions,
     supply_of,
 )
-from heuristics.jobs.placements.kernel_placer import KernelPlacer, checked_free
-from heuristics.jobs.placements.write_entries import NONE, UNIONS_EXCEEDED
+from heuristics.jobs.placements.kernel_placer import NONE, UNIONS_EXCEEDED, KernelPlacer, checked_free, gather
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,10 +23,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from heuristics.jobs.job_placement import JobPlacement
-    from heuristics.jobs.jobs_arrays import JobsArrays
-    from heuristics.jobs.placements.workspace import Workspace
-    from instances.jobs.jobs_instance import JobsInstance
+    from heuristics.jobs.placements.arrays import JobsArrays
+    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.placement import JobPlacement
+    from instances.jobs.instance import JobsInstance
 
 
 class RandomPlacement(KernelPlacer):
@@ -70,7 +68,7 @@ def _kernel(
     num_unions = list_unions(masks, ws.unions)
     if num_unions == TOO_MANY:
         return UNIONS_EXCEEDED, 0, 0, 1
-    gpus_of_kind(free, arrays.server_kind, ws.free_of_kind)
+    count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)
     for index in range(num_unions):
         ws.slack[index] = supply_of(ws.unions[index], ws.free_of_kind) - demand_of(ws.unions[index], masks, left)
         if ws.slack[index] < 0:

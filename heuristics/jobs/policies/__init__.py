@@ -1,1 +1,1 @@
-"""Online policies for the jobs problem: in which order jobs start as they arrive."""
+"""Online policies, and how one is run by name."""

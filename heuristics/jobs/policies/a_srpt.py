@@ -1,29 +1,307 @@
-"""A-SRPT (reconstruction): preemptive SRPT on a virtual machine, fed with predictions, decides who starts."""
+"""A-SRPT (reconstruction) in two modes: preemptive SRPT on a virtual machine, fed with predictions, decides."""
 
 from __future__ import annotations
 
+import heapq
+from collections import deque
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from heuristics.jobs.job_shapes import JobShapes
-from heuristics.jobs.policies.a_srpt_parameters import ASrptParameters
-from heuristics.jobs.policies.provable_policy import ProvablePolicy
-from heuristics.jobs.policies.run_policy import run_policy, schedule_of
-from heuristics.jobs.policies.work_conserving_policy import WorkConservingPolicy
-from instances.jobs.jobs_objective import JobsObjective
+import numpy as np
+from numba import njit
+
+from heuristics.jobs.placements.job_shapes import JobShapes
+from heuristics.jobs.placements.waiting_queue import WaitingQueue
+from heuristics.jobs.policies.guided_policy import ASrptParameters, GuidedPolicy
+from heuristics.jobs.policies.run_policy import run_policy, schedule_of_simulation
+from instances.jobs.objective import JobsObjective
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
-    import numpy as np
+    from numpy.typing import NDArray
 
-    from heuristics.callback import Callback
-    from heuristics.jobs.policies.a_srpt_parameters import Rational
-    from heuristics.jobs.policies.guided_policy import GuidedPolicy
+    from heuristics.jobs.placements.cluster_state import ClusterState, FitClasses
+    from heuristics.jobs.placements.placement import JobPlacement
+    from heuristics.jobs.policies.guided_policy import Rational
     from heuristics.jobs.predictors.predictor import Predictor
-    from heuristics.jobs.simulation import Simulation
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.jobs_schedule import JobsSchedule
+    from heuristics.jobs.simulator import Simulation
+    from heuristics.search.progress import Callback
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.schedule import JobsSchedule
+
+
+class ProvablePolicy(GuidedPolicy):
+    """Steps 7 to 10 of section 4 of the reference; it idles on purpose. Parameters as in `GuidedPolicy`."""
+
+    def __init__(self, shapes: JobShapes, parameters: ASrptParameters, *, is_weighted: bool) -> None:
+        """Start with an empty queue."""
+        super().__init__(shapes, parameters, is_weighted=is_weighted)
+        self._queue: deque[int] = deque()  # virtual completions ascend strictly: no ties to break
+        self._expiry: int | None = None
+
+    def become_eligible(self, job: int) -> None:
+        """Append a job to the queue."""
+        self._queue.append(job)
+
+    def next_event(self) -> int | None:
+        """Return the next eligibility or the end of the hold."""
+        times = [time for time in (self.next_eligibility(), self._expiry) if time is not None]
+        return min(times, default=None)
+
+    def dispatch(self, time: int) -> list[int]:
+        """Start heads of the queue until one is blocked or held."""
+        started: list[int] = []
+        self._expiry = None
+        while self._queue:
+            job = self._queue[0]
+            placement = self.cluster.place(job) if self.cluster.fits(job) else None
+            if placement is None:
+                break
+            if not self.is_consolidated(job, placement):
+                deadline = self.hold_until(job, placement, time)
+                if time < deadline:
+                    self._expiry = deadline
+                    break
+            self._queue.popleft()
+            self.start(job, placement, time)
+            started.append(job)
+        return started
+
+
+class ConsolidationTest:
+    """What must hold of the free GPUs if some placement x of a shape is to have alpha(x) <= limit; ours.
+
+    Every stage then runs on kinds with (Q + S - 1) p <= limit: Hall's test with these kinds must pass. Let c be the
+    least comm(x) of a placement on two servers or more: if it splits a stage, a server sends the ring bytes of that
+    stage, else the activations between two stages that sit apart; either at the highest bandwidth. If
+    (Q + S - 1) max_s min_h p[s,h] + c exceeds the limit, one server must hold the whole job.
+
+    Parameters
+    ----------
+    shapes
+        All shapes.
+    classes
+        Where the classes of the demands above are added; finished by the caller afterwards.
+    limit_of
+        Limit of a heavy job; None for a job that is not heavy, whose shape is left alone.
+
+    Attributes
+    ----------
+    class_of
+        Class of the first condition by shape, shape (shapes,), int64; 0 for shapes left alone.
+    single_kinds
+        Kinds of which one server must have `gang` free GPUs, as bits, by shape; 0 where no server needs to.
+    gang
+        Gang size of each shape; larger than any server where one server must hold the job and no kind can.
+    """
+
+    def __init__(self, shapes: JobShapes, classes: FitClasses, limit_of: Callable[[int], Fraction | None]) -> None:
+        """Look at every shape once."""
+        size = len(shapes.first_job)
+        self.class_of: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        self.single_kinds: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        self.gang: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
+        for shape, job in enumerate(shapes.first_job):
+            limit = limit_of(job)
+            if limit is None:
+                continue
+            self._examine(shapes, classes, shape, job, limit)
+
+    def _examine(self, shapes: JobShapes, classes: FitClasses, shape: int, job: int, limit: Fraction) -> None:
+        """Write the conditions of one shape."""
+        instance, arrays = shapes.instance, shapes.arrays
+        rows = instance.stages_of(job)
+        slots = int(arrays.slots[job])
+        times: list[list[int]] = arrays.time_of[rows].tolist()
+        threshold = limit // slots
+        masks = [sum(1 << kind for kind, ticks in enumerate(row) if 0 < ticks <= threshold) for row in times]
+        self.class_of[shape] = classes.add(masks, instance.replicas[rows].tolist(), shapes.pool(job))
+        self.gang[shape] = instance.gang_size[job]
+        least = slots * max(min(ticks for ticks in row if ticks > 0) for row in times)
+        traffic = _least_traffic(shapes, rows)
+        if traffic is not None and least + traffic <= limit:
+            return
+        common = masks[0]
+        for mask in masks:
+            common &= mask
+        self.single_kinds[shape] = common if common else -1
+        if not common:
+            self.gang[shape] = int(instance.num_gpus_of.max()) + 1
+
+
+def _least_traffic(shapes: JobShapes, rows: slice) -> Fraction | None:
+    """Return the least comm(x) over placements on two servers or more; None for a single GPU, which has none."""
+    instance = shapes.instance
+    replicas = instance.replicas[rows].tolist()
+    rings = instance.parameter_bytes[rows].tolist()
+    sent = [Fraction(2 * (k - 1) * ring, k) for k, ring in zip(replicas, rings, strict=True) if k > 1]
+    sent += [Fraction(act) for act in instance.activation_bytes[rows].tolist()[:-1]]
+    if not sent:
+        return None
+    fastest = max(map(instance.nic_bytes_per_tick, range(instance.num_servers)))
+    return min(sent) / fastest
+
+
+_FOREVER = np.iinfo(np.int64).max
+
+
+class WorkConservingPolicy(GuidedPolicy):
+    """The work-conserving mode of section 4 of the reference; nothing is proved about it.
+
+    (a) All eligible jobs are tried in order; one that is blocked or held stops nobody. (b) Jobs still on the virtual
+    machine are tried in its order (remaining work, or the weighted rule's), heavy ones only if consolidated; they stay
+    on the machine. Parameters as in `GuidedPolicy`.
+    """
+
+    def __init__(self, shapes: JobShapes, parameters: ASrptParameters, *, is_weighted: bool) -> None:
+        """Start with empty queues."""
+        super().__init__(shapes, parameters, is_weighted=is_weighted)
+        num_jobs = shapes.instance.num_jobs
+        self._eligible_queue, self._virtual_queue = WaitingQueue(), WaitingQueue()
+        self._expiries: list[tuple[int, int]] = []
+        # When a job needs no consolidated placement any more: in queue (a), 0 until it is held first; in queue (b).
+        self._ready: NDArray[np.int64] = np.zeros(num_jobs, dtype=np.int64)
+        self._ready_early: NDArray[np.int64] = np.zeros(num_jobs, dtype=np.int64)
+
+    def begin(self, cluster: ClusterState) -> None:
+        """Take the cluster and examine the shapes."""
+        super().begin(cluster)
+        self._test = ConsolidationTest(self.shapes, cluster.classes, self._limit_if_heavy)
+        cluster.classes.finish()
+        self._failed_at: NDArray[np.int64] = np.full(len(self.shapes.first_job), -1, dtype=np.int64)
+
+    def arrive(self, job: int, time: int, prediction: int) -> None:
+        """Put a job on the virtual machine."""
+        first = self.machine.first()
+        if first is not None and len(self._virtual_queue) and self._virtual_queue.jobs[0] == first[2]:
+            self._virtual_queue.lower_first(first)  # it was served meanwhile: the only key that changes
+        super().arrive(job, time, prediction)
+
+    def wait_virtually(self, job: int, key: tuple[Any, ...]) -> None:
+        """Put a job in queue (b)."""
+        self._ready_early[job] = _FOREVER if self.is_heavy(job) else 0
+        self._virtual_queue.insert(key, job)
+
+    def become_eligible(self, job: int) -> None:
+        """Move a job from queue (b), where it stands first, to the end of queue (a), unless it has started."""
+        if job in self.cluster.started:
+            return
+        if self._virtual_queue.remove(0) != job:
+            raise RuntimeError(f"job {job}: expected it first in the order of the virtual machine.")
+        self._eligible_queue.insert((self._completion[job],), job)
+
+    def next_event(self) -> int | None:
+        """Return the next eligibility or the end of a hold."""
+        while self._expiries and self._expiries[0][1] in self.cluster.started:
+            heapq.heappop(self._expiries)
+        times = [end for end, _ in self._expiries[:1]]
+        eligibility = self.next_eligibility()
+        return min(times if eligibility is None else [*times, eligibility], default=None)
+
+    def dispatch(self, time: int) -> list[int]:
+        """Scan the eligible jobs, then those on the virtual machine."""
+        while self._expiries and self._expiries[0][0] <= time:
+            heapq.heappop(self._expiries)
+        return self._scan(self._eligible_queue, self._ready, time) + self._scan(
+            self._virtual_queue, self._ready_early, time
+        )
+
+    def _scan(self, queue: WaitingQueue, ready: NDArray[np.int64], time: int) -> list[int]:
+        """Try every job of a queue once."""
+        started: list[int] = []
+        cluster, position = self.cluster, 0
+        while True:
+            position = self._next(queue, position, ready, time)
+            if position == len(queue):
+                return started
+            job = int(queue.jobs[position])
+            placement = cluster.place(job)
+            if placement is None or self._must_wait(job, placement, ready, time):
+                self._failed_at[self.shapes.shape_of[job]] = cluster.version
+                position += 1
+                continue
+            queue.remove(position)
+            self.start(job, placement, time)
+            started.append(job)
+
+    def _must_wait(self, job: int, placement: JobPlacement, ready: NDArray[np.int64], time: int) -> bool:
+        """Say whether a job waits for a consolidated placement; note its deadline the first time it does."""
+        if self.is_consolidated(job, placement):
+            return False
+        if ready is self._ready and job not in self._deadline:
+            ready[job] = self.hold_until(job, placement, time)
+            if ready[job] > time:
+                heapq.heappush(self._expiries, (int(ready[job]), job))
+        return bool(ready[job] > time)
+
+    def _next(self, queue: WaitingQueue, begin: int, ready: NDArray[np.int64], time: int) -> int:
+        """Return the next position whose job may start for all that is known without a placement."""
+        cluster, test = self.cluster, self._test
+        cluster.refresh()
+        return int(
+            _next_candidate(
+                queue.jobs,
+                begin,
+                len(queue),
+                time,
+                ready,
+                cluster.class_of,
+                cluster.classes.has_place,
+                cluster.classes.most_free,
+                self.shapes.shape_of,
+                test.class_of,
+                test.single_kinds,
+                test.gang,
+                self._failed_at,
+                cluster.version,
+            )
+        )
+
+    def _limit_if_heavy(self, job: int) -> Fraction | None:
+        """Return the limit of a heavy job on alpha, None for another one."""
+        return self.alpha_limit(job) if self.is_heavy(job) else None
+
+
+@njit(cache=True)
+def _next_candidate(
+    jobs: NDArray[np.int64],
+    begin: int,
+    end: int,
+    time: int,
+    ready: NDArray[np.int64],
+    class_of: NDArray[np.int64],
+    has_place: NDArray[np.bool_],
+    most_free: NDArray[np.int64],
+    shape_of: NDArray[np.int64],
+    consolidated_class_of: NDArray[np.int64],
+    single_kinds: NDArray[np.int64],
+    gang: NDArray[np.int64],
+    failed_at: NDArray[np.int64],
+    version: int,
+) -> int:
+    """Return the first position from `begin` on whose job may start, `end` if there is none.
+
+    A job that needs a consolidated placement is passed over where its shape has none: it failed on these free GPUs
+    already, or a necessary condition fails.
+    """
+    for position in range(begin, end):
+        job = jobs[position]
+        if not has_place[class_of[job]]:
+            continue
+        if ready[job] <= time:
+            return position
+        shape = shape_of[job]
+        if failed_at[shape] == version or not has_place[consolidated_class_of[shape]]:
+            continue
+        if single_kinds[shape] == 0:
+            return position
+        for kind in range(len(most_free)):
+            if single_kinds[shape] >> kind & 1 and most_free[kind] >= gang[shape]:
+                return position
+    return end
+
 
 MODES = {"provable": ProvablePolicy, "work_conserving": WorkConservingPolicy}
 
@@ -99,7 +377,7 @@ def a_srpt(
         eps=eps,
         phi=phi,
     )
-    return schedule_of(simulation)
+    return schedule_of_simulation(simulation)
 
 
 def a_srpt_simulation(

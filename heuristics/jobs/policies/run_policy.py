@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heuristics.jobs.placements.best_fit import BestFit
-from heuristics.jobs.placements.consolidated import Consolidated
-from heuristics.jobs.placements.free_descending import FreeDescending
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from heuristics.jobs.placements.least_load import LeastLoad
-from heuristics.jobs.placements.load_balance import LoadBalance
+from heuristics.jobs.placements.heavy_edge_variants import (
+    BestFit,
+    Consolidated,
+    FreeDescending,
+    LeastLoad,
+    LoadBalance,
+    StageOrder,
+)
 from heuristics.jobs.placements.random_placement import RandomPlacement
-from heuristics.jobs.placements.stage_order import StageOrder
-from heuristics.jobs.predictors.predictor_named import predictor_named
+from heuristics.jobs.predictors.predictor import predictor_named
 from heuristics.jobs.simulator import simulate
 
 if TYPE_CHECKING:
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from heuristics.callback import Callback
-    from heuristics.jobs.placements.placer import Placer
-    from heuristics.jobs.policies.policy import Policy
+    from heuristics.jobs.placements.placement import Placer
+    from heuristics.jobs.policy import Policy
     from heuristics.jobs.predictors.predictor import Predictor
-    from heuristics.jobs.simulation import Simulation
-    from instances.jobs.jobs_instance import JobsInstance
-    from instances.jobs.jobs_schedule import JobsSchedule
+    from heuristics.jobs.simulator import Simulation
+    from heuristics.search.progress import Callback
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.schedule import JobsSchedule
 
 PLACEMENTS = (
     "heavy-edge", "consolidated", "stage-order", "random", "load-balance", "free-descending", "best-fit", "least-load",
@@ -135,6 +137,6 @@ def placer_named(
     return rules[name](instance, phi)
 
 
-def schedule_of(simulation: Simulation | None) -> JobsSchedule | None:
+def schedule_of_simulation(simulation: Simulation | None) -> JobsSchedule | None:
     """Return the schedule of a simulation, None if it was stopped."""
     return None if simulation is None else simulation.schedule

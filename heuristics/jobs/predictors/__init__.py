@@ -1,1 +1,1 @@
-"""Predictors: how many iterations a job will run, told at its arrival."""
+"""Predictors of the number of iterations of a job."""

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from instances.generators.jobs.arrivals import bursty_arrivals, poisson_arrivals
-from instances.generators.jobs.independent_jobs import iterations_for
-from instances.generators.jobs.job_stream import JobStream
-from instances.generators.jobs.model_mix import checked_models, draw_training_job
-from instances.generators.jobs.run_times import run_times
+from instances.generators.jobs.generate import JobStream
+from instances.generators.jobs.independent import bursty_arrivals, iterations_for, poisson_arrivals, run_times
+from instances.generators.jobs.training_job import checked_models, draw_training_job
 from instances.generators.parameter_checks import check_integer, check_number
-from instances.jobs.job import Job
+from instances.jobs.instance import Job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from instances.cluster import Cluster
+    from instances.clusters.cluster import Cluster
     from instances.generators.jobs.training_job import TrainingJob
 
 

@@ -1,4 +1,4 @@
-"""Jobs of a few ticks, for methods that prove optima and for enumeration."""
+"""Jobs of a few ticks, with and without interference, for methods that prove optima and for enumeration."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.generators.jobs.job_stream import JobStream
+from instances.generators.jobs.co_located import interfering
+from instances.generators.jobs.generate import JobStream
 from instances.generators.parameter_checks import check_integer, check_number
-from instances.jobs.job import Job, Stage
+from instances.jobs.instance import Job, Stage
 from instances.jobs.replicas_fit import replicas_fit
 
 if TYPE_CHECKING:
-    from instances.cluster import Cluster
+    from instances.clusters.cluster import Cluster
 
 
 def small(
@@ -105,3 +106,70 @@ def small(
         )
     arrivals = np.sort(rng.random(jobs))
     return JobStream(jobs=made, arrivals=arrivals - arrivals[0])
+
+
+def small_co_located(
+    rng: np.random.Generator,
+    cluster: Cluster,
+    tick_seconds: float,
+    *,
+    jobs: int,
+    share: int = 1,
+    strength: float = 1.5,
+    classes: int = 2,
+    servers_per_rack: int = 0,
+    oversubscription: float = 4.0,
+    max_gang: int = 2,
+    max_stages: int = 2,
+    max_time: int = 4,
+    max_iterations: int = 3,
+    max_weight: int = 3,
+    traffic: float = 0.5,
+    forbidden: float = 0.1,
+) -> JobStream:
+    """Make the jobs of `small` with interference by classes that are drawn uniformly.
+
+    Parameters
+    ----------
+    rng, cluster, tick_seconds, jobs, max_gang, max_stages, max_time, max_iterations, max_weight, traffic, forbidden
+        As in `small`.
+    share, strength, servers_per_rack, oversubscription
+        As in `co_located`.
+    classes
+        Number of classes.
+
+    Returns
+    -------
+    JobStream
+        Jobs with interference.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is not of its kind or out of range.
+    """
+    stream = small(
+        rng,
+        cluster,
+        tick_seconds,
+        jobs=jobs,
+        max_gang=max_gang,
+        max_stages=max_stages,
+        max_time=max_time,
+        max_iterations=max_iterations,
+        max_weight=max_weight,
+        traffic=traffic,
+        forbidden=forbidden,
+    )
+    drawn = rng.integers(0, check_integer("classes", classes, low=1, high=1000), len(stream.jobs))
+    return interfering(
+        rng,
+        cluster,
+        tick_seconds,
+        stream,
+        [f"c{number}" for number in drawn],
+        share=share,
+        strength=strength,
+        servers_per_rack=servers_per_rack,
+        oversubscription=oversubscription,
+    )

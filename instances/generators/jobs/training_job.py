@@ -1,23 +1,69 @@
-"""Stages of a training job from a network, a number of GPUs and the kinds that there are."""
+"""Training jobs from a network and a number of GPUs, and random ones from a mix of networks."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from instances.generators.jobs.cut_into_stages import cut_into_stages
-from instances.generators.jobs.network_model import ELEMENT_BYTES
-from instances.jobs.job import Stage
+from instances.generators.jobs.network_models import ELEMENT_BYTES, NETWORK_MODELS
+from instances.jobs.instance import Stage
 from instances.jobs.replicas_fit import replicas_fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances.cluster import Cluster
-    from instances.generators.jobs.network_model import NetworkBlock, NetworkModel
-    from instances.gpu_kind import GpuKind
+    import numpy as np
+
+    from instances.clusters.cluster import Cluster
+    from instances.clusters.gpu_kinds import GpuKind
+    from instances.generators.jobs.network_models import NetworkBlock, NetworkModel
+
+
+@functools.lru_cache(maxsize=1024)
+def cut_into_stages(model: NetworkModel, num_stages: int) -> tuple[tuple[int, int], ...]:
+    """Cut the chain of blocks so that the heaviest stage computes as little as possible.
+
+    Parameters
+    ----------
+    model
+        At least as many blocks as stages.
+    num_stages
+        At least 1.
+
+    Returns
+    -------
+    tuple[tuple[int, int], ...]
+        First block of each stage, and the one after its last.
+
+    Raises
+    ------
+    ValueError
+        If there are more stages than blocks.
+    """
+    num_blocks = len(model.blocks)
+    if not 1 <= num_stages <= num_blocks:
+        raise ValueError(f"num_stages: expected 1 to {num_blocks}, the blocks of {model.name}, got {num_stages}.")
+    work = [0, *itertools.accumulate(block.flops for block in model.blocks)]
+    best: list[float] = [0.0, *[float("inf")] * num_blocks]  # smallest heaviest stage of the first blocks
+    cuts = []
+    for stage in range(num_stages):
+        following, cut_before = [float("inf")] * (num_blocks + 1), [0] * (num_blocks + 1)
+        for end in range(stage + 1, num_blocks + 1):
+            for begin in range(stage, end):
+                heaviest = max(best[begin], work[end] - work[begin])
+                if heaviest < following[end]:
+                    following[end], cut_before[end] = heaviest, begin
+        best = following
+        cuts.append(cut_before)
+    ends = [num_blocks]
+    for cut_before in reversed(cuts):
+        ends.append(cut_before[ends[-1]])
+    ends.reverse()
+    return tuple(itertools.pairwise(ends))
+
 
 TRAINING_FLOPS = 3
 """Forward plus backward over forward: the backward pass computes gradients of inputs and of parameters."""
@@ -144,3 +190,84 @@ def _gpus_of_kind(cluster: Cluster) -> dict[str, int]:
     """Return the number of GPUs of each kind."""
     names = sorted(kind.name for kind in cluster.kinds)
     return {name: len(list(group)) for name, group in itertools.groupby(names)}
+
+
+GANG_SIZES = (1, 2, 4, 8, 16, 32)
+GANG_SHARES = (0.6, 0.1, 0.1, 0.13, 0.05, 0.02)
+"""Share of jobs with each gang size: an assumption of ours; most jobs use one GPU (Jeon et al. 2019; Hu et al. 2021).
+
+Networks that need more memory than the drawn GPUs have are given more of them, so wide jobs are commoner than this.
+"""
+
+MICRO_BATCHES_PER_STAGE = (1, 2, 4)
+"""Choices for Q over S, equally likely: an assumption of ours."""
+
+
+def checked_models(models: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of networks to draw from; None stands for all.
+
+    Raises
+    ------
+    ValueError
+        If a network is not in the catalogue, or there is none.
+    """
+    names = tuple(NETWORK_MODELS) if models is None else tuple(models)
+    for name in names:
+        if name not in NETWORK_MODELS:
+            raise ValueError(f"models: expected some of {', '.join(NETWORK_MODELS)}, got {name!r}.")
+    if not names:
+        raise ValueError("models: expected at least one network, got none.")
+    return names
+
+
+def draw_training_job(
+    rng: np.random.Generator,
+    cluster: Cluster,
+    tick_seconds: float,
+    models: Sequence[str],
+    *,
+    max_gang: int,
+    gpus: int | None = None,
+) -> TrainingJob:
+    """Draw a network, a gang size and a number of micro-batches that have a placement on the empty cluster.
+
+    Parameters
+    ----------
+    rng
+        Source of everything.
+    cluster
+        Servers of one kind of GPU each.
+    tick_seconds
+        Length of a tick in seconds.
+    models
+        Names of networks, equally likely.
+    max_gang
+        Largest gang to draw.
+    gpus
+        Size of the gang where it is given. A network that does not fit on it gives way to another one.
+
+    Raises
+    ------
+    ValueError
+        If no network fits.
+    """
+    sizes = [size for size in GANG_SIZES if size <= max_gang]
+    weights = GANG_SHARES[: len(sizes)]
+    drawn = int(rng.choice(sizes, p=[share / sum(weights) for share in weights])) if gpus is None else gpus
+    per_stage = int(rng.choice(MICRO_BATCHES_PER_STAGE))
+    order = [models[index] for index in rng.permutation(len(models))]
+    wider = [drawn] if gpus is not None else [drawn, *(size for size in sizes if size > drawn)]
+    for name in order:
+        for size in wider:  # a large network needs more GPUs than were drawn
+            job = training_job(
+                NETWORK_MODELS[name],
+                gpus=size,
+                micro_batches_per_stage=per_stage,
+                cluster=cluster,
+                tick_seconds=tick_seconds,
+            )
+            if job is not None:
+                return job
+    raise ValueError(
+        f"models: expected a network that fits on {max(wider)} GPUs of the cluster, got {', '.join(models)}."
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances.cluster import Cluster, Server
-from instances.gpu_catalogue import gpu_kind
-from instances.readers.measured_graph import check_at_least
+from instances.clusters.cluster import Cluster, Server
+from instances.clusters.gpu_kinds import gpu_kind
+from instances.readers.fields import check_at_least
 from instances.text_file import read_text
 
 if TYPE_CHECKING:

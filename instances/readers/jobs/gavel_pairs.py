@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.jobs.interference import FULL_SPEED, NOT_TOGETHER
-from instances.jobs.pair_table import PairTable
+from instances.jobs.interference import FULL_SPEED, NOT_TOGETHER, PairTable
 
 if TYPE_CHECKING:
     from os import PathLike

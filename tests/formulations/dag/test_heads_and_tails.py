@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.heads_and_tails import INFINITE, heads_and_tails
-from instances import DagInstance
+from formulations.dag.heads_and_tails import heads_and_tails
+from formulations.dag.join import INFINITE
+from instances.dag.instance import DagInstance
 from tests.brute_force import optimum
 from tests.strategies import changed, dag_instances
 

@@ -7,10 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.interchangeable import first_use, first_use_order, interchangeable, normal_form
-from instances import DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
-from instances.cluster import parse_cluster
-from instances.generators import generate
-from solvers import solve
+from instances.clusters.cluster import parse_cluster
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import generate
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.strategies import changed
 

@@ -7,8 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.left_shift import left_shift
-from heuristics.dag.random_placement import random_placement
-from instances import Contention, DagInstance, Objective, objective_value, verify_dag_schedule
+from heuristics.dag.list_scheduling import random_placement
+from instances.dag.contention import Contention
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
 from tests.strategies import dag_instances
 
 

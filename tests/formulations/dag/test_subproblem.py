@@ -13,8 +13,11 @@ from ortools.sat.python import cp_model
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.left_shift import left_shift
 from formulations.dag.subproblem import Subproblem, order_of, subproblem
-from heuristics.dag.random_placement import random_placement
-from instances import DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
+from heuristics.dag.list_scheduling import random_placement
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
 from tests.brute_force import optimum
 from tests.strategies import dag_instances
 

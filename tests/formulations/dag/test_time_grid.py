@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from formulations.dag.heads_and_tails import heads_and_tails
 from formulations.dag.time_grid import TimeGrid, time_grid
-from instances import DagInstance, Objective
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
 from tests.brute_force import NONE, _search, optimum
 from tests.strategies import dag_instances
 

@@ -9,24 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from formulations.jobs.bounds.mean_busy_time import mean_busy_value
-from formulations.jobs.bounds.virtual_machine_jobs import VirtualMachineJobs, work_per_gpu
-from formulations.jobs.bounds.virtual_srpt import srpt_value
-from formulations.jobs.co_location_search import CoLocationSearch
-from formulations.jobs.placement_options import placement_options
+from formulations.jobs.bounds.single_machine import VirtualMachineJobs, mean_busy_value, srpt_value, work_per_gpu
+from formulations.jobs.co_location_search import CoLocationSearch, placement_options
 from formulations.jobs.placement_patterns import TooManyPatternsError
-from instances.jobs import (
-    Interference,
-    Job,
-    JobsInstance,
-    JobsObjective,
-    JobsSchedule,
-    JobsServer,
-    Stage,
-    jobs_objective_value,
-    verify_jobs_schedule,
-)
-from solvers.jobs.lower_bound_jobs import JOBS_BOUND_METHODS
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
+from instances.jobs.objective import JobsObjective, jobs_objective_value
+from instances.jobs.schedule import JobsSchedule
+from instances.jobs.servers import JobsServer
+from instances.jobs.verify import verify_jobs_schedule
+from solvers.bound_methods import JOBS_BOUND_METHODS
 from tests.brute_force_interference import optimum_interfering, tiny_interfering
 from tests.brute_force_jobs import optimum_jobs
 from tests.jobs_strategies import jobs_instances, worked_example

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 
 from formulations.jobs.pattern_table import all_gpus, kind_patterns, pattern_table, server_patterns
 from formulations.jobs.placement_patterns import TooManyPatternsError, placement_patterns
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import duration
+from instances.jobs.servers import JobsServer
 from tests.brute_force_jobs import usages_and_durations
 from tests.jobs_strategies import all_placements, jobs_instances, worked_example
 

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.genetic_algorithm import cross_uniformly, ga, mutate_uniformly, select_by_tournament
-from heuristics.dag.heft import heft
+from heuristics.dag.list_scheduling import heft
 from heuristics.dag.random_keys import DECODINGS, RandomKeys
-from heuristics.stop import MaxEvaluations
-from instances import Objective, objective_value
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.objective import Objective, objective_value
 from tests.search_trace import SearchTrace, search
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 def test_tournaments() -> None:

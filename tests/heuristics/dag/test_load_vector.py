@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.list_scheduler import list_schedule
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list
 from heuristics.dag.load_vector import (
     euclidean_distance,
     final_loads,
@@ -21,7 +22,12 @@ from heuristics.dag.load_vector import (
     running_loads,
     sum_distance,
 )
-from instances import DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 DURATIONS = np.array([[2.0, 4.0], [1.0, 2.0], [3.0, 6.0], [2.0, 4.0]])  # work 4, 2, 6, 4 over speeds 2, 1
 
@@ -98,7 +104,7 @@ def test_loads_equal_plain_sums(data: st.DataObject, n: int, m: int) -> None:
 
 def _makespan(instance: DagInstance, gpu: np.ndarray) -> int:
     """Return the makespan of a placement in rank order with insertion."""
-    placement = list_schedule(dag_arrays(instance), pinned=gpu)
+    placement = place_by_list(dag_arrays(instance), pinned=gpu)
     assert placement.gpu.tolist() == gpu.tolist()
     schedule = DagSchedule(gpu=placement.gpu, start=placement.start)
     assert verify_dag_schedule(instance, schedule) == []

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.heft import heft
+from heuristics.dag.list_scheduling import heft
 from heuristics.dag.particle_swarm import Flight, best_neighbours, fly, pso
 from heuristics.dag.random_keys import DECODINGS, RandomKeys
-from heuristics.stop import MaxEvaluations
-from instances import Objective, objective_value
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.objective import Objective, objective_value
 from tests.search_trace import SearchTrace, search
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
-    from instances import DagInstance
+    from instances.dag.instance import DagInstance
 
 
 def test_one_move_by_hand() -> None:

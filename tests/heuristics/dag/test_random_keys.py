@@ -1,19 +1,165 @@
-"""Tests of random keys: every decoding of example E by hand, and HEFT's keys."""
+"""Tests of load-time positions: example E by hand, HEFT's loads, and what ties do."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.heft import heft
-from heuristics.dag.placement_order import placement_order
-from heuristics.dag.random_keys import DECODINGS, RandomKeys
-from instances import DagInstance, Objective, objective_value, verify_dag_schedule
+from heuristics.dag import random_keys as point_evaluator
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import heft
+from heuristics.dag.priorities import placement_order
+from heuristics.dag.random_keys import DECODINGS, MOST_POINTS, LoadKeys, PointEvaluator, RandomKeys
+from heuristics.search.progress import Callback
+from heuristics.search.run import SearchRun
+from heuristics.search.stop_criteria import MaxEvaluations, MaxSeconds
+from instances.dag.contention import Contention
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
 from tests.plain_keys import PlainKeys
 from tests.strategies import dag_instances
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def test_wishes_of_the_optimum(example_e: DagInstance) -> None:
+    """Tests rho of GPUs (0,1,0,1,0) in order 0, 2, 1, 4, 3: 4, 3, 7, 6, 13 of 18 ticks give the optimum 15."""
+    decoder = RandomKeys(example_e, Objective.MAKESPAN, "load")
+    point = np.array([4, 3, 7, 6, 13]) / 18
+    assert decoder.num_keys == 5
+    assert decoder.evaluate(point) == (0, 15)
+    schedule = decoder.schedule(point)
+    assert (schedule.gpu.tolist(), schedule.start.tolist()) == ([0, 1, 0, 1, 0], [0, 8, 4, 12, 7])
+
+
+def test_tie_of_loads() -> None:
+    """Tests that HEFT's loads mean HEFT's schedule where no wish tells two GPUs apart: both come to 5 with task 1."""
+    instance = DagInstance.from_lists([[9, 3], [5, 2]], [(0, 1, 9)], latency=4)
+    decoder = RandomKeys(instance, Objective.MAKESPAN, "load")
+    keys = decoder.heft_keys()
+    assert (keys * 5).tolist() == [3.0, 5.0]
+    assert (decoder.evaluate(keys), decoder.schedule(keys).gpu.tolist()) == ((0, 5), [1, 1])
+    beside = keys * (1.0 - 1e-9)
+    assert decoder.schedule(beside).gpu.tolist() == [1, 0]
+    assert decoder.evaluate(beside) == (0, 3 + 4 + 9 + 5)
+
+
+@given(instance=dag_instances(max_tasks=8), objective=st.sampled_from(list(Objective)), seed=st.integers(0, 999))
+@settings(max_examples=100, deadline=None)
+def test_fitness_is_that_of_the_schedule(instance: DagInstance, objective: Objective, seed: int) -> None:
+    """Tests random points and HEFT's: without overflow a right schedule with that objective, else none."""
+    decoder = RandomKeys(instance, objective, "load")
+    points = decoder.sample(np.random.default_rng(seed), 4, heft_seed=True)
+    assert points.max(initial=0.0) <= 1.0  # no load of HEFT's is beyond its makespan
+    for point, (overflow, value) in zip(points, decoder.evaluate_many(points).tolist(), strict=True):
+        schedule = decoder.schedule(point)
+        assert (schedule is None) == (overflow > 0)
+        if schedule is not None:
+            assert verify_dag_schedule(instance, schedule) == []
+            assert objective_value(instance, schedule, objective) == value
+
+
+def test_no_tasks() -> None:
+    """Tests that points without coordinates give the empty schedule."""
+    decoder = LoadKeys(DagInstance.from_lists([], num_gpus=2), Objective.MAKESPAN)
+    assert decoder.evaluate_many(np.empty((3, 0))).tolist() == [[0, 0]] * 3
+    assert decoder.schedule(np.empty(0)).gpu.tolist() == []
+
+
+def test_contention_is_refused(example_e: DagInstance) -> None:
+    """Tests that loads are no decoding under contention, which the greedy generator does not know."""
+    with pytest.raises(
+        ValueError, match=r"^decoding: expected one of ranked, eft, direct under contention, got 'load'"
+    ):
+        RandomKeys(example_e, Objective.MAKESPAN, "load", Contention.NIC)
+
+
+class Clock:
+    """Says that each point takes so many seconds; stands for the stopwatch and the kernel together."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds_per_point: float) -> None:
+        self.now = 0.0
+        self.calls: list[int] = []
+        clock, evaluate = self, RandomKeys.evaluate_many
+
+        class Watch:
+            def __init__(self) -> None:
+                self._begin = clock.now
+
+            @property
+            def seconds(self) -> float:
+                return clock.now - self._begin
+
+        def slowly(keys: RandomKeys, points: NDArray[np.float64]) -> NDArray[np.int64]:
+            clock.calls.append(len(points))
+            clock.now += seconds_per_point * len(points)
+            return evaluate(keys, points)
+
+        monkeypatch.setattr(point_evaluator, "Stopwatch", Watch)
+        monkeypatch.setattr("heuristics.search.run.Stopwatch", Watch)
+        monkeypatch.setattr(RandomKeys, "evaluate_many", slowly)
+
+
+def test_fast_points_go_together(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a population that takes no time is one call, and that fitness comes in order."""
+    keys = RandomKeys(example_e, Objective.MAKESPAN)
+    points = keys.sample(np.random.default_rng(0), 50, heft_seed=True)
+    expected = keys.evaluate_many(points).tolist()
+    clock = Clock(monkeypatch, 1e-6)
+    run: SearchRun[NDArray[np.float64]] = SearchRun(MaxEvaluations(1000), Callback())
+    evaluate = PointEvaluator(keys, run)
+    assert evaluate(points).tolist() == expected
+    assert evaluate(points[:7]).tolist() == expected[:7]
+    assert clock.calls == [50, 7]
+    assert evaluate.batch == MOST_POINTS
+    assert run.progress.evaluations == 57
+
+
+def test_slow_points_go_one_by_one(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that with 8 ms a point calls become pairs, and that a time budget is overrun by no more than one."""
+    clock = Clock(monkeypatch, 0.008)
+    keys = RandomKeys(example_e, Objective.MAKESPAN)
+    run: SearchRun[NDArray[np.float64]] = SearchRun(MaxSeconds(0.1), Callback())
+    evaluate = PointEvaluator(keys, run)
+    evaluate.batch = 1
+    fitness = evaluate(keys.sample(np.random.default_rng(0), 50, heft_seed=False))
+    assert clock.calls == [1, *[2] * 6]
+    assert clock.now == pytest.approx(0.104)
+    assert len(fitness) == run.progress.evaluations == 12  # the clock stops the run at the first of the last pair
+    assert run.stopped
+
+
+def test_huge_instances_begin_with_one_point() -> None:
+    """Tests that the first call of 20,000 tasks on 16 GPUs is one point, that of 100 on 8 a whole population."""
+    for tasks, gpus, batch in ((20_000, 16, 1), (100, 8, 250)):
+        instance = DagInstance.from_lists([[1] * gpus] * tasks)
+        run: SearchRun[NDArray[np.float64]] = SearchRun(MaxEvaluations(1), Callback())
+        assert PointEvaluator(RandomKeys(instance, Objective.MAKESPAN), run).batch == batch
+
+
+@pytest.mark.parametrize("budget", [1, 4, 5, 6, 49])
+def test_budgets_hold_to_the_unit(example_e: DagInstance, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that points after the stop are neither counted nor returned nor kept as best."""
+    clock = Clock(monkeypatch, 0.004)
+    keys = RandomKeys(example_e, Objective.MAKESPAN)
+    points = np.concatenate(
+        [
+            keys.sample(np.random.default_rng(0), 49, heft_seed=False),
+            np.array([[0.2, 0.9, 0.5, 0.4, 0.6, 0, 0.8, 0, 0, 0]]),
+        ]
+    )
+    run: SearchRun[NDArray[np.float64]] = SearchRun(MaxEvaluations(budget), Callback())
+    fitness = PointEvaluator(keys, run)(points)
+    assert len(fitness) == run.progress.evaluations == budget
+    assert run.best_fitness == min(keys.evaluate(point) for point in points[:budget])
+    assert len(clock.calls) > budget // MOST_POINTS
+
 
 PRIORITIES = [0.2, 0.9, 0.5, 0.4, 0.6]
 HEFT_PRIORITIES = [0.9, 0.5, 0.7, 0.1, 0.3]
@@ -99,7 +245,7 @@ def test_heft_keys_decode_to_heft(instance: DagInstance, decoding: str) -> None:
     objective=st.sampled_from(list(Objective)),
 )
 @settings(max_examples=150, deadline=None)
-def test_fitness_is_that_of_the_schedule(
+def test_fitness_is_that_of_the_schedule_random_keys(
     data: st.DataObject, instance: DagInstance, decoding: str, objective: Objective
 ) -> None:
     """Tests that a point without overflow is a right schedule with that objective, and one with overflow is none."""

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.callback import Callback
-from heuristics.dag.heft import heft
+from heuristics.dag.list_scheduling import heft
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.dag.random_search import random_search
-from heuristics.stop import MaxEvaluations, TargetObjective
-from instances import DagInstance, DagSchedule, Objective, objective_value
+from heuristics.search.progress import Callback
+from heuristics.search.stop_criteria import MaxEvaluations, TargetObjective
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
-    from heuristics.progress import Progress
+    from heuristics.search.progress import Progress
+    from instances.dag.schedule import DagSchedule
 
 
 class Trace(Callback):

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.heft import heft
+from heuristics.dag.list_scheduling import heft
 from heuristics.dag.random_keys import DECODINGS, RandomKeys
 from heuristics.dag.simulated_annealing import is_accepted, mean_worsening, sa, with_new_keys
-from heuristics.stop import MaxEvaluations
-from instances import DagInstance, Objective, objective_value
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
 from tests.search_trace import SearchTrace, search
 from tests.strategies import dag_instances
 

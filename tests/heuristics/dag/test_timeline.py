@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.dag_arrays import dag_arrays
+from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.timeline import (
     UNLIMITED,
-    earliest_start,
+    earliest_free_start,
     least_overflow,
+    memory_left,
     new_timeline,
     objective_of,
     place,
     ready_times,
-    room,
 )
-from instances import DagInstance
+from instances.dag.instance import DagInstance
 
 BUSY = [(2, 5), (5, 6), (9, 12)]
 
@@ -26,7 +26,7 @@ BUSY = [(2, 5), (5, 6), (9, 12)]
 def first_start(ready: int, duration: int, *, insertion: bool = True, busy: list[tuple[int, int]] = BUSY) -> int:
     """Return the earliest start among busy slots."""
     slots = np.array(busy, dtype=np.int64).reshape(-1, 2)
-    return earliest_start(slots[:, 0].copy(), slots[:, 1].copy(), len(slots), ready, duration, insertion)
+    return earliest_free_start(slots[:, 0].copy(), slots[:, 1].copy(), len(slots), ready, duration, insertion)
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_placing_keeps_slots_memory_and_reservations(instance: DagInstance) -> N
     timeline = new_timeline(arrays)
     assert timeline.free_memory.tolist() == [10, UNLIMITED]
     assert timeline.reserved.tolist() == [3, 0]
-    assert [room(arrays, timeline, task, 0) for task in range(3)] == [10 - 3 - 4, 10 - 3 - 5, 10 - 3]
+    assert [memory_left(arrays, timeline, task, 0) for task in range(3)] == [10 - 3 - 4, 10 - 3 - 5, 10 - 3]
     place(arrays, timeline, 0, 0, 8)
     place(arrays, timeline, 1, 0, 1)
     assert timeline.overflow[0] == 0
     assert timeline.slot_start[0, :2].tolist() == [1, 8]
     assert timeline.slot_finish[0, :2].tolist() == [3, 11]
-    assert room(arrays, timeline, 2, 0) == 10 - 9 - 3
+    assert memory_left(arrays, timeline, 2, 0) == 10 - 9 - 3
     place(arrays, timeline, 2, 0, 11)
     assert (timeline.num_slots.tolist(), timeline.reserved.tolist()) == ([2, 0], [0, 0])
     assert (timeline.free_memory[0], timeline.overflow[0]) == (-2, 2)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heuristics.jobs.placements.arrays import restricted_times
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from heuristics.jobs.restricted_times import restricted_times
-from instances.jobs import JobsInstance, duration_for, iteration_parts
+from instances.jobs.iteration_time import duration_for, iteration_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from instances.jobs.instance import JobsInstance
 
 
 @dataclass

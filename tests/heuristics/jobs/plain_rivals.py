@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from instances.jobs import NOT_TOGETHER, JobsInstance, JobsSchedule
+from instances.jobs.interference import NOT_TOGETHER
 from tests.interference_strategies import plain_alpha, plain_demand, plain_speed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.schedule import JobsSchedule
 
 RULES = ("fifo", "srtf", "load-balancing", "bin-packing", "least-interference", "drf", "tetris")
 

@@ -10,24 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.jobs import (
-    Interference,
-    Job,
-    JobsInstance,
+from instances.jobs.co_location import CoLocation, resource_demand, running_speed, slowdown
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
+from instances.jobs.objective import (
     JobsObjective,
-    JobsSchedule,
-    JobsServer,
-    Stage,
     job_completion_times,
     job_durations,
     jobs_objective_value,
     placed_durations,
-    verify_jobs_schedule,
 )
-from instances.jobs.co_location import CoLocation
-from instances.jobs.resource_demand import resource_demand
-from instances.jobs.running_speed import running_speed, slowdown
-from instances.jobs.verify_jobs_schedule import _ends, _gpus, _placements
+from instances.jobs.schedule import JobsSchedule
+from instances.jobs.servers import JobsServer
+from instances.jobs.verify import _ends, _gpus, _placements, verify_jobs_schedule
 from tests.interference_strategies import (
     any_schedules,
     interfering_instances,

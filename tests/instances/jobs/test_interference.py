@@ -14,27 +14,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.content_hash import content_hash
-from instances.jobs import (
-    NO_RACK,
-    NOT_TOGETHER,
-    Interference,
-    JobsInstance,
-    JobsSchedule,
-    Racks,
-    iteration_parts,
+from instances.jobs.document import jobs_instance_document
+from instances.jobs.interference import NOT_TOGETHER, Interference
+from instances.jobs.iteration_time import iteration_parts, largest_iteration_time
+from instances.jobs.json import (
     jobs_instance_from_json,
     jobs_instance_to_json,
     jobs_schedule_from_json,
     jobs_schedule_to_json,
-    largest_iteration_time,
 )
-from instances.jobs.jobs_document import jobs_instance_document
+from instances.jobs.schedule import JobsSchedule
+from instances.jobs.servers import NO_RACK, Racks
+from instances.json_fields import content_hash
 from tests.interference_strategies import any_schedules, interfering_instances, plain_alpha, racks_of, two_jobs
 from tests.jobs_strategies import all_placements, jobs_instances, worked_example
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from instances.jobs.instance import JobsInstance
 
 
 def _interference(**values: Any) -> Interference:

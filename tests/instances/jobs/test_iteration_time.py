@@ -10,21 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.jobs import (
-    Job,
-    JobsInstance,
-    JobsServer,
-    Stage,
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.iteration_time import (
     duration,
     duration_for,
     fastest_kind_time,
     iteration_parts,
     iteration_time,
+    largest_durations,
     largest_iteration_time,
     least_durations,
     least_iteration_time,
 )
-from instances.jobs.certified_times import largest_durations
+from instances.jobs.servers import JobsServer
 from tests.jobs_strategies import all_placements, jobs_instances, worked_example
 
 

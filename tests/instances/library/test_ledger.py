@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances.dag_instance import DagInstance
-from instances.dag_schedule import DagSchedule
-from instances.library import CatalogueEntry, KnownBound, KnownSchedule, LedgerEntry, read_library
-from instances.library.ledger import LedgerContradictionError, improved, read_ledger
-from instances.library.provenance import Provenance
-from instances.library.write_library import write_library
+from instances.dag.instance import DagInstance
+from instances.dag.schedule import DagSchedule
+from instances.library.catalogue import CatalogueEntry
+from instances.library.ledger import (
+    KnownBound,
+    KnownSchedule,
+    LedgerContradictionError,
+    LedgerEntry,
+    Provenance,
+    improved,
+    read_ledger,
+)
+from instances.library.library import read_library, write_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from instances.library import Library
+    from instances.library.library import Library
 
 NAMES = [f"chain-{number}" for number in range(12)]
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from instances import DagInstance, read_dag_instance, verify_dag_schedule
-from instances.dag_json import read_dag_schedule
-from instances.generators.families import FAMILIES
-from instances.generators.jobs.families import JOBS_FAMILIES
-from instances.jobs import JobsInstance
-from instances.library import read_library
-from instances.library.library import INSTANCES
-from instances.library.write_library import write_library
+from instances.dag.instance import DagInstance
+from instances.dag.json import read_dag_instance, read_dag_schedule
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import FAMILIES
+from instances.generators.jobs.generate import JOBS_FAMILIES
+from instances.jobs.instance import JobsInstance
+from instances.library.library import INSTANCES, read_library, write_library
 
 if TYPE_CHECKING:
-    from instances.library import Library
+    from instances.library.library import Library
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances import DagInstance
-from studies.adversary.perturb import perturb, reachable
+from instances.dag.instance import DagInstance
 from studies.adversary.random_family import COMPARED, STARTS, RandomFamily
-from studies.adversary.search_space import CHANGES, SearchSpace
+from studies.adversary.search_space import CHANGES, InstanceSpace, path_leads, perturb
 from tests.strategies import dag_instances
 
 
@@ -25,7 +24,7 @@ def test_changes_keep_an_instance_valid_and_inside(
     instance: DagInstance, changes: list[str], seed: int, max_duration: int
 ) -> None:
     """Tests that every change makes another instance, valid (the constructor checks) and inside all ranges."""
-    space = SearchSpace.around([instance], max_duration=max_duration, changes=changes)
+    space = InstanceSpace.around([instance], max_duration=max_duration, changes=changes)
     current = space.bring_inside(instance)
     assert space.contains(current)
     rng = np.random.default_rng(seed)
@@ -43,7 +42,7 @@ def test_changes_keep_an_instance_valid_and_inside(
         current = changed
 
 
-def _check_ranges(instance: DagInstance, space: SearchSpace) -> None:
+def _check_ranges(instance: DagInstance, space: InstanceSpace) -> None:
     """Check the ranges in plain words, without `SearchSpace.contains`."""
     for row in instance.durations.tolist():
         assert all(ticks == -1 or 1 <= ticks <= space.max_duration for ticks in row)
@@ -76,8 +75,8 @@ def _check_what_changed(before: DagInstance, after: DagInstance, change: str) ->
 def test_every_edge_that_closes_no_cycle_can_be_added() -> None:
     """Tests that a chain of three tasks gets its one missing edge, and never one backwards."""
     chain = DagInstance.from_lists([[1], [2], [3]], [(0, 1, 1), (1, 2, 1)])
-    assert reachable(chain).tolist() == [[False, True, True], [False, False, True], [False, False, False]]
-    space = SearchSpace.around([chain], changes=["edges"])
+    assert path_leads(chain).tolist() == [[False, True, True], [False, False, True], [False, False, False]]
+    space = InstanceSpace.around([chain], changes=["edges"])
     found = set()
     for seed in range(40):
         changed, _ = perturb(chain, space, np.random.default_rng(seed))
@@ -90,13 +89,13 @@ def test_ranges_follow_the_instance() -> None:
     instance = DagInstance.from_lists(
         [[0, 50], [3, None]], [(0, 1, 400)], latency=2, bytes_per_tick=[[1.0, 4.0], [2.5, 1.0]]
     )
-    space = SearchSpace.around([instance], max_duration=20)
+    space = InstanceSpace.around([instance], max_duration=20)
     assert (space.max_bytes, space.max_latency, space.min_bandwidth, space.max_bandwidth) == (50, 2, 2.5, 4.0)
     assert not space.contains(instance)
     inside = space.bring_inside(instance)
     assert inside.durations.tolist() == [[1, 20], [3, -1]]
     assert inside.edge_bytes.tolist() == [50]
-    assert SearchSpace.around([instance]).max_duration == 50
+    assert InstanceSpace.around([instance]).max_duration == 50
 
 
 def test_impossible_ranges_are_refused() -> None:
@@ -109,7 +108,7 @@ def test_impossible_ranges_are_refused() -> None:
         ({"changes": ()}, "got 'nothing'"),
     ):
         with pytest.raises(ValueError, match=message):
-            SearchSpace(**{**ranges, **wrong})
+            InstanceSpace(**{**ranges, **wrong})
 
 
 def test_random_instances_differ_by_stream_and_number_and_share_a_range() -> None:

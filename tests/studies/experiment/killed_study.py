@@ -7,14 +7,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heuristics.dag.heft import heft
-from studies.experiment.read_study_spec import study_spec_from_toml
+from heuristics.dag.list_scheduling import heft
+from studies.experiment.read_specification import study_spec_from_toml
 from studies.experiment.run_study import run_study
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from instances import DagInstance, DagSchedule
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
 
 NAP = "NAP_SECONDS"
 """Variable of the environment: how long `naps` sleeps; the answer is the same."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from studies.experiment.execute_run import execute_run
-from studies.experiment.expand_instances import expand_instances
-from studies.experiment.planned_run import PHASES
-from studies.experiment.run_orders import RunOrders
-from studies.experiment.study_plan import study_plan
-from studies.experiment.study_store import StudyStore
-from studies.experiment.warm_up import WarmUp
+from studies.experiment.execute_run import WarmUp, execute_run
+from studies.experiment.instances import expand_instances
+from studies.experiment.plan import PHASES, study_plan
+from studies.experiment.run_study import RunOrders
+from studies.experiment.store import StudyStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from studies.experiment.study_spec import StudySpec
+    from studies.experiment.specification import StudySpec
 
 
 def run_here(spec: StudySpec, folder: Path) -> None:

@@ -6,8 +6,8 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
-from instances.whole_file import PARTIAL
-from studies.experiment.study_store import StudyStore
+from instances.text_file import PARTIAL
+from studies.experiment.store import StudyStore
 
 if TYPE_CHECKING:
     from pathlib import Path

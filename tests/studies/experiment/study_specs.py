@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from studies.experiment.read_study_spec import study_spec_from_toml
+from studies.experiment.read_specification import study_spec_from_toml
 
 if TYPE_CHECKING:
-    from studies.experiment.study_spec import StudySpec
+    from studies.experiment.specification import StudySpec
 
 SMALL = """
 [study]
@@ -57,8 +57,8 @@ import time
 
 import numpy as np
 
-from heuristics.dag.heft import heft
-from instances import DagSchedule
+from heuristics.dag.list_scheduling import heft
+from instances.dag.schedule import DagSchedule
 
 
 def good(instance):
@@ -198,7 +198,7 @@ time_limit = 30
 MY_POLICIES = '''
 """Policies of a user; the warm-up has more jobs than five, or fewer than four."""
 
-from heuristics.jobs.policies.fifo import fifo
+from heuristics.jobs.policies.key_policies import fifo
 
 _calls = []
 

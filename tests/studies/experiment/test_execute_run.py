@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from heuristics.dag.worl_rtgs.network import save_weights, weights_sha256
-from heuristics.dag.worl_rtgs.shipped_weights import shipped_weights
+from heuristics.dag.worl_rtgs.network import save_weights, shipped_weights, weights_sha256
 from studies.experiment.execute_run import execute_run
-from studies.experiment.expand_instances import expand_instances
-from studies.experiment.run_orders import RunOrders
-from studies.experiment.study_plan import study_plan
-from studies.experiment.study_store import StudyStore
+from studies.experiment.instances import expand_instances
+from studies.experiment.plan import study_plan
+from studies.experiment.run_study import RunOrders
+from studies.experiment.store import StudyStore
 from tests.studies.experiment.study_specs import small_spec
 
 if TYPE_CHECKING:

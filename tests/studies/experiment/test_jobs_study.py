@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from instances.jobs import JobsInstance
-from instances.jobs.jobs_objective import jobs_objective_value
-from instances.jobs.verify_jobs_schedule import verify_jobs_schedule
-from solvers.contradiction import ContradictionError
-from solvers.reproducer import read_reproducer
-from studies.experiment.budget import Budget
+from instances.jobs.instance import JobsInstance
+from instances.jobs.objective import jobs_objective_value
+from instances.jobs.verify import verify_jobs_schedule
+from solvers.confirmation.reproducer import read_reproducer
+from solvers.run.contradiction import ContradictionError
+from studies.analysis.frames import COLUMNS, figure_columns, to_frame
+from studies.analysis.grouped_comparison import grouped_comparison
+from studies.analysis.online_summary import online_summary
+from studies.experiment import run_measures as guarded
 from studies.experiment.execute_run import RunOrder, execute_run
-from studies.experiment.read_instance import read_instance
+from studies.experiment.read_specification import shipped_specs
 from studies.experiment.run_study import run_study
-from studies.experiment.shipped_specs import shipped_specs
-from studies.experiment.stored_schedule import stored_schedule
-from studies.experiment.study_frame import COLUMNS, figure_columns, to_frame
-from studies.experiment.study_store import DATABASE, StudyStore
-from studies.online import solve_with_guarantee as guarded
-from studies.online.online_summary import online_summary
-from studies.statistics.grouped_comparison import grouped_comparison
+from studies.experiment.specification import SearchBudget
+from studies.experiment.store import DATABASE, StudyStore
+from studies.experiment.stored_documents import read_stored_instance, stored_schedule
 from tests.studies.experiment.run_here import run_here
 from tests.studies.experiment.study_answers import copy_study
 from tests.studies.experiment.study_specs import MY_POLICIES, jobs_spec, small_spec
@@ -83,7 +82,7 @@ def test_everything_is_stored(finished: Path) -> None:
         for row in store.select("SELECT * FROM instances"):
             assert (row["tasks"], row["edges"], row["jobs"], row["gpus"]) == (None, None, 5, 4)
             assert row["tick_seconds"] > 0
-            assert read_instance(finished / "instances" / row["file"]).sha256 == row["sha256"]
+            assert read_stored_instance(finished / "instances" / row["file"]).sha256 == row["sha256"]
 
 
 def test_frame_holds_gaps_and_jct(finished: Path) -> None:
@@ -171,7 +170,7 @@ def test_the_proved_upper_bound_is_an_alarm(finished: Path, tmp_path: Path, monk
     """Tests that a run of A-SRPT above what is proved about it is a contradiction with a reproducer."""
     monkeypatch.chdir(tmp_path)
     path = next((finished / "instances").glob("*.json"))
-    instance = read_instance(path)
+    instance = read_stored_instance(path)
     assert isinstance(instance, JobsInstance)
     order = _order(instance, "a-srpt")
     answer = execute_run(order, instance)
@@ -245,7 +244,7 @@ def _order(instance: JobsInstance, method: str) -> RunOrder:
         method=method,
         parameters={},
         objective="total_completion",
-        budget=Budget(),
+        budget=SearchBudget(),
         seed=0,
         threads=1,
     )

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from studies.experiment.read_study_spec import study_spec_from_toml
+from studies.experiment.read_specification import study_spec_from_toml
 from studies.experiment.run_study import run_study
-from studies.experiment.study_store import StudyStore
+from studies.experiment.store import StudyStore
 from tests.studies.experiment.killed_study import NAP, SPEC, run_in_process
 from tests.studies.experiment.study_answers import answers_of
 

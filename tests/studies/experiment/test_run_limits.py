@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studies.experiment.process_tree import CAN_WATCH, kill_tree, tree_bytes
-from studies.experiment.read_study_spec import study_spec_from_toml
+from studies.experiment.read_specification import study_spec_from_toml
 from studies.experiment.run_study import run_study
-from studies.experiment.study_store import StudyStore
+from studies.experiment.store import StudyStore
+from studies.experiment.worker import CAN_WATCH, kill_tree, tree_bytes
 from tests.studies.experiment.study_specs import limited_spec
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def test_a_limit_of_memory_is_one_of_what_is_held(tmp_path: Path) -> None:
 
 def test_a_limit_below_the_software_itself_is_refused(tmp_path: Path) -> None:
     """Tests that a study whose processes cannot even begin ends with one error and without a failed row."""
-    from studies.experiment.executors.executor import ExecutorError
+    from studies.experiment.executor import ExecutorError
 
     spec = study_spec_from_toml(limited_spec(run_seconds=60.0, memory_gib=0.01))
     with pytest.raises(ExecutorError, match=r"worker: expected a process that begins, got MemoryLimit: .*0\.01 GiB"):

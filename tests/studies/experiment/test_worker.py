@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances import DagInstance, write_dag_instance
+from instances.dag.json import write_dag_instance
 from studies.experiment import worker as worker_module
-from studies.experiment.budget import Budget
 from studies.experiment.execute_run import RunOrder
-from studies.experiment.run_limit import RunLimit
+from studies.experiment.run_answer import RunLimit
+from studies.experiment.specification import SearchBudget
 from studies.experiment.worker import Worker
 
 if TYPE_CHECKING:
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from instances.dag.instance import DagInstance
+
 METHODS = """
 import os
 import time
 
-from heuristics.dag.heft import heft
+from heuristics.dag.list_scheduling import heft
 
 
 def hangs_on_anything(instance):
@@ -63,7 +65,7 @@ def _order(instance: DagInstance, folder: Path, function: str) -> RunOrder:
         method=f"odd_methods:{function}",
         parameters={},
         objective="makespan",
-        budget=Budget(),
+        budget=SearchBudget(),
         seed=1,
         threads=1,
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances.cluster import parse_cluster
-from instances.generators import generate
-from instances.generators.jobs import generate_jobs
-from instances.library import CatalogueEntry, read_library
-from instances.library.write_library import write_library
+from instances.clusters.cluster import parse_cluster
+from instances.generators.dag.generate import generate
+from instances.generators.jobs.generate import generate_jobs
+from instances.library.catalogue import CatalogueEntry
+from instances.library.library import read_library, write_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from instances.dag_instance import DagInstance
-    from instances.jobs import JobsInstance
-    from instances.library import Library
+    from instances.dag.instance import DagInstance
+    from instances.jobs.instance import JobsInstance
+    from instances.library.library import Library
 
 
 def small_library(folder: Path) -> Library:

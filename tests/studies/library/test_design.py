@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from instances.library import read_library
+from instances.library.library import read_library
 from studies.library.design import library_instances
 
 

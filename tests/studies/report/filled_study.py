@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from studies.experiment.expand_instances import expand_instances
+from studies.experiment.instances import expand_instances
+from studies.experiment.plan import study_plan
 from studies.experiment.run_answer import RunAnswer
-from studies.experiment.study_plan import study_plan
-from studies.experiment.study_store import StudyStore
+from studies.experiment.store import StudyStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from studies.experiment.study_spec import StudySpec
+    from studies.experiment.specification import StudySpec
 
 ENVIRONMENT = json.dumps({"hardware": "an abacus", "revision": "abc123", "versions": {"python": "3.11", "numpy": "2"}})
 OPTIMUM = 100

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from studies.experiment.run_answer import RunAnswer
-from studies.experiment.study_store import StudyStore
-from studies.figures.figure_captions import CAPTIONS
-from studies.figures.write_figures import FIGURES
+from studies.experiment.store import StudyStore
+from studies.report.page_figures import CAPTIONS
+from studies.report.study_figures import FIGURES
 from studies.report.study_report import study_report_html, write_study_report
 from tests.studies.experiment.study_specs import SMALL, small_spec
 from tests.studies.report.filled_study import filled_store, usual_answer
@@ -50,7 +50,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> StudyStore:
         ONE_BUDGET,
         NO_EXACT,
     )
-    from studies.experiment.expand_instances import expand_instances
+    from studies.experiment.instances import expand_instances
 
     names = {item.instance.sha256: item.instance.name for item in expand_instances(spec)}
     return filled_store(tmp_path_factory.mktemp("filled"), spec, _with_name(names, _some_fail))
@@ -71,7 +71,9 @@ def parsed(html: str) -> PageStructure:
 @pytest.fixture
 def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw figures, but write none: most of the time of a report, and other tests look at them."""
-    monkeypatch.setattr("studies.report.view_html.svg_of", lambda ax, **_: f"<svg><title>{len(ax.lines)}</title></svg>")
+    monkeypatch.setattr(
+        "studies.report.page_figures.svg_of", lambda ax, **_: f"<svg><title>{len(ax.lines)}</title></svg>"
+    )
 
 
 def test_page_needs_nothing_else(html: str, parsed: PageStructure) -> None:

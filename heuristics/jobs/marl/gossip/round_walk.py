@@ -1,4 +1,4 @@
-"""Rounds of training instances, one after the other, as steps of a decentralised actor-critic."""
+"""Rounds of training instances as steps of a decentralised actor-critic, and the state that its critics see."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heuristics.jobs.actor_critic.critic import Transitions
-from heuristics.jobs.job_shapes import JobShapes
-from heuristics.jobs.marl.gossip.global_state import global_state
+from heuristics.jobs.marl.environment import AgentsRun
+from heuristics.jobs.marl.network import Variant
 from heuristics.jobs.marl.network_decider import NetworkDecider
-from heuristics.jobs.marl.parameters import Variant
+from heuristics.jobs.marl.observation import SUMMARY_FEATURES
+from heuristics.jobs.marl.observer import agent_summary
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.marl.reward import round_rewards
 from heuristics.jobs.marl.rounds import Rounds
-from heuristics.jobs.marl.simulate_agents import AgentsRun
-from heuristics.jobs.marl.training.training_instance import training_instance
-from heuristics.jobs.marl.training.training_speeds import at_training_speeds
+from heuristics.jobs.marl.training.instances import at_training_speeds, training_instance
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from heuristics.jobs.predictors.predictor_named import predictor_named
+from heuristics.jobs.placements.job_shapes import JobShapes
+from heuristics.jobs.predictors.predictor import predictor_named
 from heuristics.jobs.simulator import Simulator
 
 if TYPE_CHECKING:
@@ -26,11 +26,37 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
-    from heuristics.jobs.marl.decider import Decision
-    from heuristics.jobs.marl.gossip.gossip_settings import GossipSettings
+    from heuristics.jobs.interference_predictor.predictor import InterferencePredictor
+    from heuristics.jobs.marl.gossip.settings import GossipSettings
+    from heuristics.jobs.marl.network import Parameters
     from heuristics.jobs.marl.observation import Observation, ObservationSize
-    from heuristics.jobs.marl.parameters import Parameters
+    from heuristics.jobs.marl.rounds import Decision
+
+
+def num_state_features(num_agents: int) -> int:
+    """Return the numbers in a state: the summaries of all agents and a constant."""
+    return num_agents * SUMMARY_FEATURES + 1
+
+
+def global_state(rounds: Rounds, time: int, kappa: float) -> NDArray[np.float32]:
+    """Return the summaries of all agents and the constant 1, scaled to norm 1, shape (12 A + 1,).
+
+    At the beginning of a round this is s of section 6 of the reference, which every agent knows, for summaries are
+    broadcast; after the round, when all have acted, it stands for s and the joint action (ours).
+
+    Parameters
+    ----------
+    rounds
+        Now.
+    time
+        Tick.
+    kappa
+        Unit of time in ticks.
+    """
+    summaries = [agent_summary(rounds, agent, time, kappa) for agent in range(rounds.num_agents)]
+    state = np.concatenate([*summaries, np.ones(1, dtype=np.float32)])
+    scaled: NDArray[np.float32] = state / np.linalg.norm(state)
+    return scaled
 
 
 class Choice(NamedTuple):

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from heuristics.jobs.actor_critic.compiler_options import COMPILER_OPTIONS
+from heuristics.jax_options import COMPILER_OPTIONS
 from heuristics.jobs.marl.network import embed, scores, value
 from heuristics.jobs.marl.observation import Observation
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heuristics.jobs.marl.parameters import Parameters, Variant
+    from heuristics.jobs.marl.network import Parameters, Variant
 
 
-class Batch(NamedTuple):
+class DecisionBatch(NamedTuple):
     """Decisions to learn from; every array has the decisions as first axis."""
 
     seen: Observation
@@ -47,7 +47,7 @@ class Losses(NamedTuple):
     """- sum of pi ln pi over the slots that may be chosen."""
 
 
-def decision_losses(parameters: Parameters, batch: Batch, variant: Variant, clip: float | None) -> Losses:
+def decision_losses(parameters: Parameters, batch: DecisionBatch, variant: Variant, clip: float | None) -> Losses:
     """Return the parts of the loss of a batch.
 
     With `clip`, the part of the policy is - min(ratio A, clipped ratio A), where the ratio is pi(slot) over what it was
@@ -78,7 +78,7 @@ def decision_losses(parameters: Parameters, batch: Batch, variant: Variant, clip
 
 def loss(
     parameters: Parameters,
-    batch: Batch,
+    batch: DecisionBatch,
     entropy_weight: Any,
     *,
     variant: Variant,
@@ -122,7 +122,7 @@ class Learner:
         return np.concatenate(values), np.concatenate(logarithms)
 
     def gradient(
-        self, parameters: Parameters, batch: Batch, entropy_weight: float, rows: NDArray[np.int64] | None = None
+        self, parameters: Parameters, batch: DecisionBatch, entropy_weight: float, rows: NDArray[np.int64] | None = None
     ) -> tuple[Parameters, Losses]:
         """Return the gradient of the mean loss of a batch, or of some rows of it, and the parts of that loss.
 
@@ -136,7 +136,7 @@ class Learner:
             weight[:count] = 1 / len(chosen)
             seen = Observation._make(array[part] for array in batch.seen)
             advantage, target, logarithm = batch.advantage[part], batch.target[part], batch.logarithm[part]
-            piece = Batch(seen, batch.slot[part], advantage, target, weight, logarithm)
+            piece = DecisionBatch(seen, batch.slot[part], advantage, target, weight, logarithm)
             found = gradient_of(parameters, piece, np.float32(entropy_weight))
             total = found if total is None else jax.tree.map(jnp.add, total, found)
         gradient, parts = total

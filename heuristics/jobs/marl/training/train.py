@@ -2,41 +2,104 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
-from heuristics.jobs.interference_predictor.fit_predictor import fit_predictor
-from heuristics.jobs.interference_predictor.random_co_locations import random_co_locations
-from heuristics.jobs.marl.observation import ObservationSize
-from heuristics.jobs.marl.parameters import Variant
+from heuristics.jobs.interference_predictor.features import FeatureSpace
+from heuristics.jobs.interference_predictor.fit import fit_predictor
+from heuristics.jobs.interference_predictor.samples import random_co_locations
+from heuristics.jobs.marl.network import WIDTH, Variant
+from heuristics.jobs.marl.network_files import TrainedNetwork, untrained_network
+from heuristics.jobs.marl.observation import OFFER_FEATURES, ObservationSize
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.time_scale import time_scale
-from heuristics.jobs.marl.trained_network import TrainedNetwork
-from heuristics.jobs.marl.training.advantages import Judged, judged_decisions
-from heuristics.jobs.marl.training.lambda_returns import decision_targets
-from heuristics.jobs.marl.training.learner import Batch, Descent, Learner, to_numpy
-from heuristics.jobs.marl.training.recorded_episode import joined
+from heuristics.jobs.marl.reward import time_scale
+from heuristics.jobs.marl.training.instances import training_instance
+from heuristics.jobs.marl.training.learner import DecisionBatch, Descent, Learner, to_numpy
+from heuristics.jobs.marl.training.recorded_episodes import (
+    Judged,
+    ValueScale,
+    decision_targets,
+    join_observations,
+    judged_decisions,
+)
 from heuristics.jobs.marl.training.run_episodes import mean_jcts, training_episode
-from heuristics.jobs.marl.training.training_instance import training_instance
-from heuristics.jobs.marl.training.training_start import TrainingStart
-from heuristics.jobs.marl.training.value_scale import ValueScale
-from heuristics.jobs.marl.training.without_offers import without_offers
-from heuristics.jobs.marl.untrained_network import untrained_network
-from heuristics.stopwatch import Stopwatch
+from heuristics.search.clock import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from heuristics.jobs.interference_predictor.fit_predictor import FittedPredictors
-    from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
-    from heuristics.jobs.marl.parameters import Parameters
-    from heuristics.jobs.marl.training.recorded_episode import RecordedEpisode
-    from heuristics.jobs.marl.training.training_settings import TrainingSettings
-    from instances.jobs.jobs_instance import JobsInstance
+    from heuristics.jobs.interference_predictor.fit import FittedPredictors
+    from heuristics.jobs.interference_predictor.predictor import InterferencePredictor
+    from heuristics.jobs.marl.network import Parameters
+    from heuristics.jobs.marl.training.recorded_episodes import RecordedEpisode
+    from heuristics.jobs.marl.training.settings import TrainingSettings
+    from instances.jobs.instance import JobsInstance
+
+
+_FIRST = 2 * WIDTH
+
+
+def without_offers(parameters: Parameters) -> Parameters:
+    """Return parameters with weight 0 on offers; they stay 0 in a training on observations whose offers are 0."""
+    changed = dict(parameters)
+    for score in ("forward", "wait"):
+        weight = changed[f"{score}.hidden.weight"].copy()
+        weight[_FIRST : _FIRST + OFFER_FEATURES] = 0
+        changed[f"{score}.hidden.weight"] = weight
+    return changed
+
+
+class CurvePoint(NamedTuple):
+    """A measurement during training; means since the point before are None before the first update."""
+
+    updates: int
+    validation: float  # mean over the validation instances of mean JCT / the teacher's
+    train_jct: float | None  # mean JCT / kappa of the training episodes, at the speeds of training
+    value_error: float | None  # mean squared, in units of the scale
+    entropy: float | None  # mean over decisions
+
+
+@dataclass(slots=True, eq=False)
+class TrainingStart:
+    """What a start has found so far.
+
+    Parameters
+    ----------
+    network
+        The best on the validation instances, the older one on a tie; at first that of the start.
+    best
+        Its validation; infinite before it was measured.
+    imitated
+        Network after imitation; None if there was none, or not to its end.
+    scale
+        Of the critic's numbers; None before there were episodes.
+    curve
+        Measurements.
+    """
+
+    network: TrainedNetwork
+    best: float = np.inf
+    imitated: TrainedNetwork | None = None
+    scale: ValueScale | None = None
+    curve: list[CurvePoint] = field(default_factory=list)
+    _updates: list[tuple[float, float, float]] = field(default_factory=list, init=False)
+
+    def add_update(self, train_jct: float, value_error: float, entropy: float) -> None:
+        """Remember an update for the next measurement, see `CurvePoint`."""
+        self._updates.append((train_jct, value_error, entropy))
+
+    def add_validation(self, updates: int, validation: float, network: TrainedNetwork) -> None:
+        """Add a measurement to the curve; keep its network where it is the best."""
+        means = np.mean(self._updates, axis=0).tolist() if self._updates else [None, None, None]
+        self.curve.append(CurvePoint(updates, validation, *means))
+        self._updates = []
+        if validation < self.best:
+            self.best, self.network = validation, network
+
 
 _SPACES = 20
 """Training instances that kappa, the features of interference and the scale of values are taken from, at least one."""
@@ -305,10 +368,10 @@ def _returns(episodes: Sequence[RecordedEpisode]) -> NDArray[np.float64]:
     return np.concatenate([decision_targets(one, np.zeros(one.num_decisions), 1.0) for one in episodes])
 
 
-def _batch(episodes: Sequence[RecordedEpisode], judged: Judged, scale: ValueScale) -> Batch:
+def _batch(episodes: Sequence[RecordedEpisode], judged: Judged, scale: ValueScale) -> DecisionBatch:
     """Return the decisions of episodes with what is learned from them."""
-    return Batch(
-        seen=joined([episode.seen for episode in episodes]),
+    return DecisionBatch(
+        seen=join_observations([episode.seen for episode in episodes]),
         slot=np.concatenate([episode.slot for episode in episodes]),
         advantage=judged.advantage.astype(np.float32),
         target=scale.values(judged.target).astype(np.float32),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
-from instances import DagInstance
+from instances.dag.instance import DagInstance
 
 
 @pytest.fixture

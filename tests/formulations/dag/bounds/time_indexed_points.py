@@ -9,9 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from formulations.dag.bounds.dual_bound import IntegerLp
     from formulations.dag.bounds.time_indexed_lp import TimeIndexedLp
-    from instances import DagSchedule
+    from formulations.integer_lp import IntegerLp
+    from instances.dag.schedule import DagSchedule
 
 
 def point_of(program: TimeIndexedLp, schedule: DagSchedule) -> NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,14 +12,19 @@ from ortools.sat.python import cp_model
 
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.interchangeable import interchangeable, normal_form
-from formulations.dag.windows import windows
-from heuristics.dag.heft import heft
-from heuristics.dag.random_placement import random_placement
-from instances import Contention, DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
+from formulations.dag.probing.windows import windows
+from heuristics.dag.list_scheduling import heft, random_placement
+from instances.dag.contention import Contention
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
 from tests.brute_force import optimum
 from tests.brute_force_contention import optimum_with_nics
 from tests.contended_instances import contended_instance
 from tests.strategies import changed, dag_instances
+
+if TYPE_CHECKING:
+    from instances.dag.schedule import DagSchedule
 
 OBJECTIVES = st.sampled_from(list(Objective))
 some = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,12 +10,14 @@ from ortools.sat.python import cp_model
 
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.interchangeable import interchangeable, normal_form
-from formulations.dag.windows import windows
-from heuristics.dag.heft import heft
-from heuristics.dag.random_placement import random_placement
-from instances import DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
-from instances.cluster import parse_cluster
-from instances.generators import generate
+from formulations.dag.probing.windows import windows
+from heuristics.dag.list_scheduling import heft, random_placement
+from instances.clusters.cluster import parse_cluster
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import generate
 from tests.brute_force import optimum
 from tests.strategies import changed, dag_instances
 

@@ -10,12 +10,11 @@ import numpy as np
 from formulations.dag.milp.disjunctive import DisjunctiveModel
 from formulations.dag.milp.generalised_disjunctive import GeneralisedDisjunctiveModel
 from formulations.dag.milp.linearised_nip import LinearisedNip
-from solvers.compiled_milp import compile_milp
-from solvers.highs import HighsAnswer, run_highs
+from solvers.backends.highs import HighsAnswer, compile_milp, run_highs
 
 if TYPE_CHECKING:
-    from formulations.dag.milp.pyomo_dag_model import PyomoDagModel, PyomoDagModelFactory
-    from solvers.compiled_milp import CompiledMilp
+    from formulations.dag.milp.interface import PyomoDagModel, PyomoDagModelFactory
+    from solvers.backends.highs import CompiledMilp
 
 LINEAR_MODELS: dict[str, PyomoDagModelFactory] = {
     "disjunctive": DisjunctiveModel,

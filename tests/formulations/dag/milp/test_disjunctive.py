@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.incomparable_pairs import incomparable_pairs, reachable
 from formulations.dag.milp.disjunctive import DisjunctiveModel
-from formulations.dag.windows import windows
-from heuristics.dag.heft import heft
-from instances import DagInstance, Objective, objective_value
-from solvers.compiled_milp import compile_milp
-from solvers.highs import run_highs
+from formulations.dag.probing.windows import windows
+from heuristics.dag.list_scheduling import heft
+from instances.dag.objective import Objective, objective_value
+from solvers.backends.highs import compile_milp, run_highs
 from tests.brute_force import optimum
 from tests.strategies import dag_instances
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 
 def test_reachability_and_pairs(example_e: DagInstance) -> None:

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.milp.generalised_disjunctive import GeneralisedDisjunctiveModel, Transformation
-from formulations.dag.windows import windows
-from heuristics.dag.heft import heft
-from instances import DagInstance, Objective, objective_value
-from solvers.compiled_milp import compile_milp
-from solvers.highs import run_highs
+from formulations.dag.probing.windows import windows
+from heuristics.dag.list_scheduling import heft
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from solvers.backends.highs import compile_milp, run_highs
 from tests.strategies import dag_instances
 
 TRANSFORMATIONS = get_args(Transformation)

@@ -9,14 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.milp import time_indexed
-from formulations.dag.milp.beyond_reach import BeyondReachError
+from formulations.dag.milp.interface import ModelTooLargeError
 from formulations.dag.milp.time_indexed import TimeIndexedModel
-from formulations.dag.windows import windows
-from heuristics.dag.heft import heft
-from heuristics.dag.random_placement import random_placement
-from instances import DagInstance, DagSchedule, Objective, objective_value, verify_dag_schedule
-from solvers import Status, Termination, solve
-from solvers.compiled_milp import compile_milp
+from formulations.dag.probing.windows import windows
+from heuristics.dag.list_scheduling import heft, random_placement
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from solvers.backends.highs import compile_milp
+from solvers.run.outcome import Status, Termination
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.formulations.dag.milp.linear_models import solved, violation
 from tests.strategies import dag_instances
@@ -147,11 +150,11 @@ def test_schedule_outside_the_windows_is_no_start(example_e: DagInstance) -> Non
 def test_too_many_ticks_are_beyond_reach(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that the limit of triples, and that of the horizon, refuse an instance before anything is built."""
     long = DagInstance.from_lists([[20_001]])
-    with pytest.raises(BeyondReachError, match="expected at most 20000 triples of task, GPU and tick, got 20003"):
+    with pytest.raises(ModelTooLargeError, match="expected at most 20000 triples of task, GPU and tick, got 20003"):
         model_of(DagInstance.from_lists([[20_000], [1]]), Objective.MAKESPAN, 2 * 20_000)
     assert model_of(long, Objective.MAKESPAN, 20_001) is not None  # one start only
     late = DagInstance.from_lists([[1]], release=[600_000])
-    with pytest.raises(BeyondReachError, match="horizon"):
+    with pytest.raises(ModelTooLargeError, match="horizon"):
         model_of(late, Objective.MAKESPAN, 600_001)
     monkeypatch.setattr(time_indexed, "MAX_STARTS", 0)
     result = solve(example_e, "milp-time-indexed", bounds=[], threads=1)

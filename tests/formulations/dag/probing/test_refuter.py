@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from formulations.dag.heads_and_tails import heads_and_tails
 from formulations.dag.probing.refuter import Refuter
 from formulations.dag.windows import horizon
-from heuristics.stop import MaxEvaluations
-from instances import DagInstance
-from instances.dag_from_graph import CostModel
-from instances.generators import generate
-from solvers import solve
+from heuristics.search.stop_criteria import MaxEvaluations
+from instances.clusters.cost_model import CostModel
+from instances.dag.instance import DagInstance
+from instances.generators.dag.generate import generate
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.strategies import changed, dag_instances
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from ortools.sat.python import cp_model
 
 from formulations.jobs.cp_sat.model import JobsCpSatModel
-from formulations.jobs.latest_completions import latest_completions
-from formulations.jobs.list_schedule import list_schedule
+from formulations.jobs.left_shift import latest_completions, list_schedule
 from formulations.jobs.pattern_table import all_gpus, kind_patterns, server_patterns
-from instances.jobs import JobsInstance, verify_jobs_schedule
+from instances.jobs.verify import verify_jobs_schedule
 from tests.brute_force_jobs import optimum_jobs
 from tests.jobs_strategies import jobs_instances, worked_example
 from tests.jobs_twins import twin_instances
+
+if TYPE_CHECKING:
+    from instances.jobs.instance import JobsInstance
 
 
 def _solver() -> cp_model.CpSolver:

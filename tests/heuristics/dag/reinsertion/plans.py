@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.random_placement import random_placement
-from heuristics.dag.reinsertion.graph import Graph, graph_of
-from heuristics.dag.reinsertion.journal import Journal, forget, new_journal
-from heuristics.dag.reinsertion.plan import OUT, Plan, new_plan
-from heuristics.dag.reinsertion.propagate import propagate_everything
+from heuristics.dag.list_scheduling import random_placement
+from heuristics.dag.reinsertion.move import Journal, forget, new_journal, propagate_everything
+from heuristics.dag.reinsertion.plan import OUT, Graph, Plan, graph_of, new_plan
 
 if TYPE_CHECKING:
-    from instances import DagInstance, DagSchedule
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
 
 
 def random_plan(instance: DagInstance, seed: int) -> tuple[Graph, Plan, Journal]:

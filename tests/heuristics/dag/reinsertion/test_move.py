@@ -9,12 +9,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.reinsertion.find_place import find_place
-from heuristics.dag.reinsertion.journal import forget
-from heuristics.dag.reinsertion.move import put_in, take_out, undo
+from heuristics.dag.reinsertion.move import FAR, forget, propagate_heads, propagate_tails, put_in, take_out, undo
+from heuristics.dag.reinsertion.neighbourhoods import find_place
 from heuristics.dag.reinsertion.plan import Plan, copy_plan
-from heuristics.dag.reinsertion.propagate import FAR, propagate_heads, propagate_tails
-from instances import DagInstance
+from instances.dag.instance import DagInstance
 from tests.heuristics.dag.reinsertion.plans import assert_consistent, plain_ways, random_plan
 from tests.strategies import dag_instances
 

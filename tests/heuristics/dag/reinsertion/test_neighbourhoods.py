@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.reinsertion.neighbourhoods import CLUSTER, NUM_NEIGHBOURHOODS, PATH, grow_set
-from instances import DagInstance, DagSchedule
+from instances.dag.instance import DagInstance
+from instances.dag.schedule import DagSchedule
 from tests.heuristics.dag.reinsertion.plans import plan_of, random_plan
 from tests.strategies import dag_instances
 

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.load_vector import final_loads, running_loads
-from heuristics.dag.rtgs.herd_draws import HerdDraws, draw_round
-from heuristics.dag.rtgs.published import next_herd, published_rtgs, run_rounds
-from heuristics.dag.rtgs.published_model import PublishedModel
-from heuristics.dag.rtgs.wished_loads import wished_loads
+from heuristics.dag.rtgs.population import RoundDraws, desired_loads, draw_round
+from heuristics.dag.rtgs.published import PublishedModel, next_population, published_rtgs, run_rounds
 
 WORK, SPEED, PREDECESSORS = (4, 2, 6, 4), (2, 1), ((), (0,), (0,), (1, 2))
 
@@ -58,37 +56,37 @@ def test_algorithm_c_takes_the_lowest_gpu_of_a_tie(model_p: PublishedModel) -> N
     assert model_p.greedy_placement(np.array([3.0, 0, 0, 0]))[0] == 0
 
 
-def draws_for_one(r1: float, p: float, sign: list[float], l: float) -> HerdDraws:
+def draws_for_one(r1: float, p: float, sign: list[float], l: float) -> RoundDraws:
     """Return draws for a herd of two."""
-    return HerdDraws(np.array([r1]), np.array([p]), np.array([0]), np.array([sign]), np.full((1, len(sign)), l))
+    return RoundDraws(np.array([r1]), np.array([p]), np.array([0]), np.array([sign]), np.full((1, len(sign)), l))
 
 
 def test_worked_move(model_p: PublishedModel) -> None:
     """Tests the wish h = (7.6, 4.4, 8.2, 5.8) for A = .6 and signs + - + -, and the spiral at l = .5."""
     position, sign = final_loads(model_p.durations, np.array([Z, X])), [1.0, -1.0, 1.0, -1.0]
-    step = wished_loads(position, 0, 1.2, draws_for_one(0.75, 0.3, sign, 0.5))
+    step = desired_loads(position, 0, 1.2, draws_for_one(0.75, 0.3, sign, 0.5))
     assert step.tolist() == [pytest.approx([7.6, 4.4, 8.2, 5.8])]
     q = -1.64872
-    spiral = wished_loads(position, 0, 1.2, draws_for_one(0.75, 0.7, sign, 0.5))
+    spiral = desired_loads(position, 0, 1.2, draws_for_one(0.75, 0.7, sign, 0.5))
     assert spiral.tolist() == [pytest.approx([7 + q, 2 - q * (2 - 6), 7 + q * 2, 7 - q * 2], abs=5e-5)]
 
 
 ROUNDS = (
-    HerdDraws(
+    RoundDraws(
         r1=np.array([0.75, 0.125]),  # a' = 4/3, so A = 2/3 and -1
         p=np.array([0.25, 0.75]),
         other=np.array([0, 0]),
         sign=np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, 1.0]]),
         l=np.zeros((2, 4)),
     ),
-    HerdDraws(
+    RoundDraws(
         r1=np.array([0.75, 1 / 64]),  # a' = 2/3, so A = 1/3 and -31/48
         p=np.array([0.75, 0.9]),
         other=np.array([0, 0]),
         sign=np.array([[1.0, -1.0, -1.0, 1.0], [1.0, 1.0, -1.0, -1.0]]),
         l=np.array([[0.5, -0.5, 0.0, 1 / 3], [0.0, 0.0, 0.0, 0.0]]),
     ),
-    HerdDraws(
+    RoundDraws(
         r1=np.array([0.3, 0.6]),  # a' = 0, so A = 0
         p=np.array([0.6, 0.2]),
         other=np.array([0, 0]),
@@ -121,9 +119,9 @@ def test_three_rounds_by_hand(model_p: PublishedModel) -> None:
     for number, draws in enumerate(ROUNDS, start=1):
         a = 2 * (1 - number / 3)
         assert makespans.argmin() == leader
-        wishes = wished_loads(final_loads(model_p.durations, whales), int(leader), a, draws)
+        wishes = desired_loads(final_loads(model_p.durations, whales), int(leader), a, draws)
         np.testing.assert_allclose(wishes, TRACE[2 * number - 1], rtol=0, atol=5e-5)
-        whales, makespans = next_herd(model_p, whales, makespans, a, draws)
+        whales, makespans = next_population(model_p, whales, makespans, a, draws)
         expected, lengths, leader = TRACE[2 * number]
         assert whales.tolist() == expected
         assert makespans.tolist() == lengths
@@ -156,7 +154,7 @@ def test_equal_whales_stay_and_the_run_ends(model_p: PublishedModel) -> None:
     """
     whales = np.array([Z] * 4)
     draws = draw_round(np.random.default_rng(0), 4, 4)
-    moved, makespans = next_herd(model_p, whales, np.full(4, 7.0), 2.0, draws)
+    moved, makespans = next_population(model_p, whales, np.full(4, 7.0), 2.0, draws)
     assert moved.tolist() == [Z.tolist()] + [[1, 0, 0, 0]] * 3
     assert makespans.tolist() == [7, 10, 10, 10]
 
@@ -165,25 +163,25 @@ def test_herd_of_two_explores_round_the_leader() -> None:
     """Tests that with nobody else the random whale is the leader (the public class searches without end)."""
     position = np.array([[3.0, 4.0], [1.0, 9.0]])
     draws = draws_for_one(1.0, 0.9, [1.0, 1.0], 0.0)  # A = 2
-    assert wished_loads(position, 0, 2.0, draws).tolist() == [[3 + 2 * 2, 4 + 2 * -5]]
-    assert wished_loads(position, 1, 2.0, draws).tolist() == [[1 + 2 * -2, 9 + 2 * 5]]
+    assert desired_loads(position, 0, 2.0, draws).tolist() == [[3 + 2 * 2, 4 + 2 * -5]]
+    assert desired_loads(position, 1, 2.0, draws).tolist() == [[1 + 2 * -2, 9 + 2 * 5]]
 
 
 def test_random_whale_is_neither_mover_nor_leader() -> None:
     """Tests every choice in a herd of four led by whale 1: A = 1 and a mover at 0 wishes for twice the target."""
     position = np.array([[10.0], [20.0], [30.0], [40.0]])
     for other, targets in ((0, [30, 10, 10]), (1, [40, 40, 30])):
-        draws = HerdDraws(np.ones(3), np.ones(3), np.full(3, other), np.ones((3, 1)), np.zeros((3, 1)))
-        wishes = wished_loads(position, 1, 1.0, draws)[:, 0]
+        draws = RoundDraws(np.ones(3), np.ones(3), np.full(3, other), np.ones((3, 1)), np.zeros((3, 1)))
+        wishes = desired_loads(position, 1, 1.0, draws)[:, 0]
         assert wishes.tolist() == [2 * z - x for z, x in zip(targets, [10, 30, 40], strict=True)]
 
 
 def test_spiral_constant_and_border_of_p() -> None:
     """Tests another constant b, and that p = 0.5 does not follow the spiral."""
     position = np.array([[3.0], [1.0]])
-    on_spiral = wished_loads(position, 0, 1.0, draws_for_one(0.75, 0.51, [1.0], 1.0), spiral=2.0)
+    on_spiral = desired_loads(position, 0, 1.0, draws_for_one(0.75, 0.51, [1.0], 1.0), spiral=2.0)
     assert on_spiral[0, 0] == pytest.approx(3 + np.exp(2) * 2)
-    assert wished_loads(position, 0, 1.0, draws_for_one(0.75, 0.5, [1.0], 1.0)).tolist() == [[3 + 0.5 * 2]]
+    assert desired_loads(position, 0, 1.0, draws_for_one(0.75, 0.5, [1.0], 1.0)).tolist() == [[3 + 0.5 * 2]]
 
 
 def test_draws_have_the_distributions_they_should() -> None:

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from instances import DagInstance, Objective
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from instances.dag.instance import DagInstance
 
 
 @dataclass

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.dag_arrays import dag_arrays
+from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.worl_rtgs.episode import play_recording
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, episode_data
 from heuristics.dag.worl_rtgs.network import Weights, initial_weights
-from instances import DagInstance, Objective
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.dag.timeline import Timeline
+    from instances.dag.instance import DagInstance
 
 WEIGHTS = initial_weights(np.random.default_rng(5))
 """An untrained network."""

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.dag_arrays import dag_arrays
-from heuristics.dag.list_scheduler import list_schedule, schedule_of
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list, schedule_of
 from heuristics.dag.timeline import Placement, Timeline, objective_of
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.dag.worl_rtgs.network import q_values
-from instances import DagInstance, Objective
-from instances.verify_dag_schedule import verify_dag_schedule
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
+from instances.dag.verify import verify_dag_schedule
 from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS, recorded, towards
 from tests.strategies import changed, dag_instances
 
@@ -120,7 +121,7 @@ def test_schedules_verify(instance: DagInstance, objective: Objective, seed: int
         assert (np.bincount(timeline.gpu, instance.task_memory, instance.num_gpus) > instance.gpu_memory).any()
     else:
         assert verify_dag_schedule(instance, schedule) == []
-        repeated = list_schedule(dag_arrays(instance), pinned=timeline.gpu)
+        repeated = place_by_list(dag_arrays(instance), pinned=timeline.gpu)
         assert np.array_equal(repeated.gpu, timeline.gpu)
         assert np.array_equal(repeated.start, timeline.start)
 

@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.worl_rtgs.features import episode_data
-from instances import DagInstance, Objective
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
 from tests.heuristics.dag.worl_rtgs.plain_features import plain_steps
 from tests.heuristics.dag.worl_rtgs.recorded_episode import recorded, towards
 from tests.strategies import changed, dag_instances, reordered

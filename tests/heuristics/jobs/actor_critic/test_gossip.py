@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from heuristics.jobs.actor_critic.gossip import (
+    GOSSIP_GRAPHS,
     averaging_weights,
     contraction,
     default_rounds,
+    gossip_graph,
     gossip_operator,
+    gossip_traffic,
     metropolis_weights,
     mix,
     random_weights,
 )
-from heuristics.jobs.actor_critic.gossip_graph import GOSSIP_GRAPHS, gossip_graph
-from heuristics.jobs.actor_critic.gossip_traffic import gossip_traffic
 
 
 def test_path_of_three() -> None:

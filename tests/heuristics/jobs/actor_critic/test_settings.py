@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from heuristics.jobs.actor_critic.actor_update import actor_update
+from heuristics.jobs.actor_critic.actor import actor_update
 from heuristics.jobs.actor_critic.settings import PRINTED, REPAIRED, ActorCriticSettings
 
 

@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from heuristics.jobs.interference_predictor.constant_model import fit_constant
 from heuristics.jobs.interference_predictor.fit_network import FittedNetwork, fit_network, mean_loss, network_output
-from heuristics.jobs.interference_predictor.network_model import LAYERS, initial_layers
-from heuristics.jobs.interference_predictor.ridge_model import PENALTY, fit_ridge
-from heuristics.jobs.interference_predictor.standardised import mean_and_scale, standardised
+from heuristics.jobs.interference_predictor.models import (
+    LAYERS,
+    PENALTY,
+    fit_constant,
+    fit_ridge,
+    initial_layers,
+    mean_and_scale,
+    standardised,
+)
 
 RNG = np.random.default_rng(8)
 FEATURES = np.column_stack([RNG.normal(3.0, 2.0, 200), RNG.integers(0, 2, 200), np.full(200, 0.7), RNG.random(200)])

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.jobs.interference_predictor.constant_model import ConstantModel
-from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+from heuristics.jobs.interference_predictor.features import RunningJob, server_rows, slowness
+from heuristics.jobs.interference_predictor.models import ConstantModel
 from heuristics.jobs.interference_predictor.predicted_co_location import PredictedCoLocation, predicted_jobs
-from heuristics.jobs.interference_predictor.predicted_speed import slowness
-from heuristics.jobs.interference_predictor.resident import Resident, server_rows
-from heuristics.jobs.running_jobs import InterferingJobs
-from instances.jobs import Interference, Job, JobsInstance, JobsServer, Stage
-from instances.jobs.co_location import CoLocation
-from instances.jobs.resource_demand import resource_demand
-from instances.jobs.running_speed import running_speed, slowdown
+from heuristics.jobs.interference_predictor.predictor import InterferencePredictor
+from heuristics.jobs.placements.running_jobs import InterferingJobs
+from instances.jobs.co_location import CoLocation, resource_demand, running_speed, slowdown
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
+from instances.jobs.servers import JobsServer
 from tests.heuristics.jobs.interference_predictor.worlds import space_of, three_jobs
 from tests.interference_strategies import two_jobs
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 class Truth:
     """Predicts the truth of every server."""
 
-    def predict(self, instance: JobsInstance, server: int, residents: Sequence[Resident]) -> NDArray[np.float64]:
+    def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
         """Return y of each job by the true model."""
         interference = instance.interference
         assert interference is not None
@@ -109,7 +108,7 @@ def test_replicas_as_in_training() -> None:
     class Listener:
         """Remembers what it is asked."""
 
-        def predict(self, instance: JobsInstance, server: int, residents: Sequence[Resident]) -> NDArray[np.float64]:
+        def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
             """Return full speed."""
             heard.append([(one.job, one.replicas, one.partners) for one in residents])
             return np.zeros(len(residents))
@@ -132,7 +131,7 @@ def test_replicas_of_a_job_that_asks_for_nothing() -> None:
     class Listener:
         """Remembers replicas."""
 
-        def predict(self, instance: JobsInstance, server: int, residents: Sequence[Resident]) -> NDArray[np.float64]:
+        def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
             """Return full speed."""
             heard.extend(one.replicas for one in residents)
             return np.zeros(len(residents))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
-from instances.generators.jobs.generate_jobs import generate_jobs
-from instances.jobs import Interference, Job, JobsInstance, JobsServer, Stage
+from heuristics.jobs.interference_predictor.features import FeatureSpace
+from instances.generators.jobs.generate import generate_jobs
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
+from instances.jobs.servers import JobsServer
 
 
 def small_instance(share: int = 1, classes: int = 5) -> JobsInstance:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from heuristics.jobs.marl.decider import Decision
-    from heuristics.jobs.marl.rounds import Rounds
+    from heuristics.jobs.marl.rounds import Decision, Rounds
 
 
 class RandomSlot:

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heuristics.jobs.marl.environment import AgentsRun, simulate_agents
+from heuristics.jobs.marl.network import initial_parameters
 from heuristics.jobs.marl.network_decider import NetworkDecider
 from heuristics.jobs.marl.observation import ObservationSize
-from heuristics.jobs.marl.parameters import initial_parameters
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.simulate_agents import AgentsRun, simulate_agents
-from heuristics.jobs.marl.time_scale import time_scale
-from heuristics.jobs.predictors.oracle import Oracle
-from instances.cluster import parse_cluster
-from instances.generators.jobs import generate_jobs
+from heuristics.jobs.marl.reward import time_scale
+from heuristics.jobs.predictors.simple_predictors import Oracle
+from instances.clusters.cluster import parse_cluster
+from instances.generators.jobs.generate import generate_jobs
 
 if TYPE_CHECKING:
-    from heuristics.jobs.marl.decider import Decision
+    from heuristics.jobs.marl.network import Variant
     from heuristics.jobs.marl.observation import Observation
-    from heuristics.jobs.marl.parameters import Variant
-    from instances.jobs import JobsInstance
+    from heuristics.jobs.marl.rounds import Decision
+    from instances.jobs.instance import JobsInstance
 
 
 def stream(family: str, jobs: int = 20, seed: int = 2, **parameters: object) -> JobsInstance:

@@ -13,16 +13,15 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.utils import parallel_to_aec
 
 from heuristics.jobs.marl import environment
-from heuristics.jobs.marl.environment import parallel_env
-from heuristics.jobs.marl.network import embed, scores
+from heuristics.jobs.marl.environment import AgentsRun, parallel_env, simulate_agents
+from heuristics.jobs.marl.network import Variant, embed, initial_parameters, scores
 from heuristics.jobs.marl.observation import Observation, ObservationSize
-from heuristics.jobs.marl.parameters import Variant, initial_parameters
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.reward import round_rewards
-from heuristics.jobs.marl.simulate_agents import AgentsRun, simulate_agents
-from heuristics.jobs.marl.time_scale import time_scale
-from heuristics.jobs.predictors.oracle import Oracle
-from instances.jobs import Job, JobsInstance, JobsServer, Stage, verify_jobs_schedule
+from heuristics.jobs.marl.reward import round_rewards, time_scale
+from heuristics.jobs.predictors.simple_predictors import Oracle
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.servers import JobsServer
+from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.marl.seen import stream, watched_run
 from tests.interference_strategies import interfering_instances
 from tests.jobs_strategies import jobs_instances
@@ -30,9 +29,8 @@ from tests.jobs_strategies import jobs_instances
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heuristics.jobs.marl.decider import Decision
     from heuristics.jobs.marl.jobs_environment import JobsEnvironment
-    from heuristics.jobs.marl.rounds import Rounds
+    from heuristics.jobs.marl.rounds import Decision, Rounds
 
 KAPPA = 7.0
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.jobs.cluster_state import ClusterState
-from heuristics.jobs.job_shapes import JobShapes
 from heuristics.jobs.marl.groups import MAX_GROUPS, CandidateGroups
 from heuristics.jobs.marl.partitions import Partitions
+from heuristics.jobs.placements.cluster_state import ClusterState
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from heuristics.jobs.running_jobs import InterferingJobs, running_jobs
-from instances.jobs import Interference, Job, JobsInstance, JobsServer, Stage
+from heuristics.jobs.placements.job_shapes import JobShapes
+from heuristics.jobs.placements.running_jobs import InterferingJobs, running_jobs
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
+from instances.jobs.servers import JobsServer
 
 
 def candidates(instance: JobsInstance, num_agents: int = 1) -> tuple[CandidateGroups, ClusterState]:

@@ -9,10 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from heuristics.jobs.actor_critic.compiler_options import COMPILER_OPTIONS
-from heuristics.jobs.marl.network import embed, probabilities, scores, value
+from heuristics.jax_options import COMPILER_OPTIONS
+from heuristics.jobs.marl.network import Parameters, Variant, embed, initial_parameters, probabilities, scores, value
 from heuristics.jobs.marl.observation import Observation, ObservationSize
-from heuristics.jobs.marl.parameters import Parameters, Variant, initial_parameters
 from heuristics.jobs.marl.partitions import Partitions
 from tests.heuristics.jobs.marl.seen import stream, watched_run
 

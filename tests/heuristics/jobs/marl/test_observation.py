@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.jobs.job_shapes import JobShapes
-from heuristics.jobs.marl.observation import Observation, ObservationSize
+from heuristics.jobs.marl.environment import simulate_agents
+from heuristics.jobs.marl.network import Variant
+from heuristics.jobs.marl.observation import Observation, ObservationSize, agent_graph, num_sockets, switch_of_gpu
 from heuristics.jobs.marl.observer import Observer
-from heuristics.jobs.marl.parameters import Variant
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.marl.rounds import Rounds
-from heuristics.jobs.marl.simulate_agents import simulate_agents
-from heuristics.jobs.predictors.oracle import Oracle
-from instances.jobs import Interference, Job, JobsInstance, JobsServer, Stage
+from heuristics.jobs.placements.job_shapes import JobShapes
+from heuristics.jobs.predictors.simple_predictors import Oracle
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
+from instances.jobs.servers import JobsServer, Racks
 from tests.heuristics.jobs.fixed_predictor import FixedPredictor
 from tests.heuristics.jobs.marl.deciders import FirstSlot
 from tests.heuristics.jobs.marl.seen import stream, watched_run
 
 if TYPE_CHECKING:
-    from heuristics.jobs.marl.decider import Decision
+    from heuristics.jobs.marl.rounds import Decision
+
 
 KAPPA = 5.0
 
@@ -209,3 +212,27 @@ def test_sizes_are_checked() -> None:
         Observer(rounds, 1.0, ObservationSize(kinds=("F",), num_agents=2, num_servers=2, num_gpus=5, num_racks=1))
     with pytest.raises(ValueError, match=r"kappa: expected a number of ticks above 0, got 0\."):
         Observer(rounds, 0)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "switches"),
+    [(1, [0]), (4, [0, 0, 0, 0]), (5, [0, 0, 0, 1, 1]), (6, [0, 0, 0, 1, 1, 1]), (8, [0, 0, 0, 0, 1, 1, 1, 1])],
+)
+def test_gpus_are_split_evenly(gpus: int, switches: list[int]) -> None:
+    """Tests one socket up to four GPUs, two beyond."""
+    assert switch_of_gpu(gpus).tolist() == switches
+    assert num_sockets(gpus) == max(switches) + 1
+
+
+def test_graphs_of_two_agents() -> None:
+    """Tests servers of 1, 5 and 2 GPUs, the last two in racks of their own agents' view."""
+    servers = [JobsServer(kind="F", gpus=gpus, nic_bytes_per_tick=1) for gpus in (1, 5, 2, 1)]
+    instance = JobsInstance.from_parts(servers, [Job(stages=[Stage(times=1)])])
+    racked = dataclasses.replace(instance, racks=Racks.of([-1, 1, 0, -1], [1, 1]))
+    first, second = (agent_graph(Partitions(racked, 2), agent) for agent in range(2))
+    assert first.has_gpu.tolist() == [[1, 0, 0, 0, 0], [1] * 5]
+    assert first.has_socket.tolist() == [[1, 0], [1, 1]]
+    assert first.on_switch.tolist() == [[[1, 0, 0, 0, 0], [0] * 5], [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]]
+    assert first.in_rack.tolist() == [[1, 0], [0, 1]]  # that of no rack first
+    assert second.in_rack.tolist() == [[0, 1], [1, 0]]
+    assert agent_graph(Partitions(instance, 1), 0).in_rack.tolist() == [[1]] * 4

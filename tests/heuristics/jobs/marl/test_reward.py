@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from heuristics.jobs.marl.environment import simulate_agents
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.reward import progress_rewards, round_rewards
-from heuristics.jobs.marl.simulate_agents import simulate_agents
-from heuristics.jobs.marl.time_scale import time_scale
-from heuristics.jobs.predictors.oracle import Oracle
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from heuristics.jobs.marl.reward import progress_rewards, round_rewards, time_scale
+from heuristics.jobs.predictors.simple_predictors import Oracle
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.servers import JobsServer
 from tests.heuristics.jobs.marl.deciders import FirstSlot, Forwarder, LastSlot, RandomSlot
 from tests.interference_strategies import interfering_instances, two_jobs
 

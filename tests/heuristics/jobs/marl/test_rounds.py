@@ -9,13 +9,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from heuristics.jobs.job_shapes import JobShapes
+from heuristics.jobs.marl.environment import AgentsRun, simulate_agents
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.marl.reward import round_rewards
 from heuristics.jobs.marl.rounds import Rounds
-from heuristics.jobs.marl.simulate_agents import AgentsRun, simulate_agents
-from heuristics.jobs.predictors.oracle import Oracle
-from instances.jobs import Job, JobsInstance, JobsServer, Stage, job_completion_times, verify_jobs_schedule
+from heuristics.jobs.placements.job_shapes import JobShapes
+from heuristics.jobs.predictors.simple_predictors import Oracle
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.objective import job_completion_times
+from instances.jobs.servers import JobsServer
+from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.marl.deciders import FirstSlot, Forwarder, LastSlot, RandomSlot
 from tests.heuristics.jobs.marl.seen import stream
 from tests.interference_strategies import interfering_instances, two_jobs

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import wilcoxon
 
 import heuristics.jobs.marl.shipped_networks as module
+from heuristics.jobs.marl.network_files import TrainedNetwork, load_network, save_network, untrained_network
 from heuristics.jobs.marl.shipped_networks import (
     INDEX,
     STAGES,
@@ -20,12 +21,10 @@ from heuristics.jobs.marl.shipped_networks import (
     shipped_network,
     shipped_trainings,
 )
-from heuristics.jobs.marl.trained_network import TrainedNetwork, load_network, save_network
+from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances_sha256, validation_set
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
-from heuristics.jobs.marl.training.training_instance import held_out_set, instances_sha256, validation_set
-from heuristics.jobs.marl.training.training_settings import TrainingSettings
-from heuristics.jobs.marl.untrained_network import untrained_network
-from solvers.jobs.solve_jobs import solve_jobs
+from heuristics.jobs.marl.training.settings import TrainingSettings
+from solvers.solve_jobs import solve_jobs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,8 +70,8 @@ def test_held_out_results_are_the_recorded_ones() -> None:
     document = shipped_document()
     settings = TrainingSettings(**document["settings"])
     held_out = held_out_set(settings, document["held_out"]["instances"])
-    assert document["validation"]["instances_sha256"] == instances_sha256(validation_set(settings))
-    assert document["held_out"]["instances_sha256"] == instances_sha256(held_out)
+    assert document["validation"]["instances_sha256"] == jobs_instances_sha256(validation_set(settings))
+    assert document["held_out"]["instances_sha256"] == jobs_instances_sha256(held_out)
     for stage in STAGES:
         found = mean_jcts(settings, held_out[:2], shipped_network(stage=stage))
         assert found.tolist() == pytest.approx(document["held_out"]["mean_jct_ticks"][stage][:2], rel=0.02)

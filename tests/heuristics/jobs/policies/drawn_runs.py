@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
-from heuristics.jobs.policies.a_srpt_parameters import ASrptParameters
+from heuristics.jobs.policies.guided_policy import ASrptParameters
 from heuristics.jobs.policies.run_policy import run_policy
-from instances.cluster import parse_cluster
-from instances.generators.jobs import generate_jobs
-from instances.jobs import JobsInstance, JobsObjective
+from instances.clusters.cluster import parse_cluster
+from instances.generators.jobs.generate import generate_jobs
+from instances.jobs.objective import JobsObjective
 from tests.heuristics.jobs.fixed_predictor import FixedPredictor
 
 if TYPE_CHECKING:
-    from heuristics.jobs.simulation import Simulation
+    from heuristics.jobs.simulator import Simulation
+    from instances.jobs.instance import JobsInstance
 
 CLUSTERS = ("2*3xV100-16GB,2*2xT4", "4*2xT4", "3*4xT4,2*4xV100-16GB,1xP100", "2xV100-16GB,2xT4")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.jobs import Job, JobsInstance, JobsServer, Stage
+from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.servers import JobsServer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

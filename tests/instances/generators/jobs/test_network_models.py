@@ -6,11 +6,9 @@ import itertools
 
 import pytest
 
-from instances.cluster import parse_cluster
-from instances.generators.jobs.cut_into_stages import cut_into_stages
-from instances.generators.jobs.network_model import NetworkBlock, NetworkModel
-from instances.generators.jobs.network_models import NETWORK_MODELS
-from instances.generators.jobs.training_job import training_job
+from instances.clusters.cluster import parse_cluster
+from instances.generators.jobs.network_models import NETWORK_MODELS, NetworkBlock, NetworkModel
+from instances.generators.jobs.training_job import cut_into_stages, training_job
 
 
 @pytest.mark.parametrize("name", NETWORK_MODELS)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.jobs.marl.gossip.round_walk import RoundWalk
+from heuristics.jobs.marl.network import Variant, initial_parameters
 from heuristics.jobs.marl.observation import ObservationSize
-from heuristics.jobs.marl.parameters import Variant, initial_parameters
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.training.training_instance import training_instance
+from heuristics.jobs.marl.training.instances import training_instance
 
 if TYPE_CHECKING:
-    from heuristics.jobs.marl.gossip.gossip_settings import GossipSettings
     from heuristics.jobs.marl.gossip.round_walk import PlayedRound
-    from heuristics.jobs.marl.parameters import Parameters
+    from heuristics.jobs.marl.gossip.settings import GossipSettings
+    from heuristics.jobs.marl.network import Parameters
 
 KAPPA = 3e4
 

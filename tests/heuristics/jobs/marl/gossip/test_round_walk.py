@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from heuristics.jobs.marl.agent_summary import agent_summary
+from heuristics.jobs.marl.environment import AgentsRun, simulate_agents
 from heuristics.jobs.marl.gossip.round_walk import transitions_of
+from heuristics.jobs.marl.network import Variant
 from heuristics.jobs.marl.network_decider import NetworkDecider
-from heuristics.jobs.marl.parameters import Variant
+from heuristics.jobs.marl.observer import agent_summary
 from heuristics.jobs.marl.reward import round_rewards
-from heuristics.jobs.marl.simulate_agents import AgentsRun, simulate_agents
-from heuristics.jobs.marl.training.training_instance import training_instance
-from heuristics.jobs.predictors.oracle import Oracle
+from heuristics.jobs.marl.training.instances import training_instance
+from heuristics.jobs.predictors.simple_predictors import Oracle
 from tests.heuristics.jobs.marl.gossip.played import KAPPA, observation_size, played, untrained
 from tests.heuristics.jobs.marl.gossip.tiny_gossip import tiny_gossip
 
 if TYPE_CHECKING:
-    from heuristics.jobs.marl.gossip.gossip_settings import GossipSettings
+    from heuristics.jobs.marl.gossip.settings import GossipSettings
     from heuristics.jobs.marl.rounds import Rounds
-    from instances.jobs import JobsInstance
+    from instances.jobs.instance import JobsInstance
 
 AGENTS, WAIT = 4, 11
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heuristics.jobs.marl.gossip.gossip_settings import GossipSettings
+from heuristics.jobs.marl.gossip.settings import GossipSettings
 
 
 def tiny_gossip(**changes: Any) -> GossipSettings:

@@ -7,12 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from heuristics.jobs.marl.network import embed, probabilities, scores, value
+from heuristics.jobs.marl.network import Parameters, Variant, embed, initial_parameters, probabilities, scores, value
 from heuristics.jobs.marl.observation import Observation, ObservationSize
-from heuristics.jobs.marl.parameters import Parameters, Variant, initial_parameters
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.training.learner import Batch, Descent, Learner
-from heuristics.jobs.marl.training.recorded_episode import stacked
+from heuristics.jobs.marl.training.learner import DecisionBatch, Descent, Learner
+from heuristics.jobs.marl.training.recorded_episodes import stack_observations
 from tests.heuristics.jobs.marl.seen import stream, watched_run
 
 VALUE_WEIGHT, ENTROPY_WEIGHT = 0.5, 0.3
@@ -25,15 +24,15 @@ def size() -> ObservationSize:
 
 
 @pytest.fixture(scope="module")
-def batch() -> Batch:
+def batch() -> DecisionBatch:
     """Return ten decisions of an untrained network with advantages and targets at random."""
     _, seen = watched_run(stream("jobs-co-located"), 2, Variant.FLAT)
     chosen = seen[:: max(1, len(seen) // 10)][:10]
     assert len(chosen) == 10
     assert any(not decision.mask.all() for decision, _, _ in chosen)
     rng = np.random.default_rng(2)
-    return Batch(
-        seen=stacked([each for _, each, _ in chosen]),
+    return DecisionBatch(
+        seen=stack_observations([each for _, each, _ in chosen]),
         slot=np.array([slot for _, _, slot in chosen], dtype=np.int32),
         advantage=rng.normal(size=10).astype(np.float32),
         target=rng.normal(size=10).astype(np.float32),
@@ -42,7 +41,7 @@ def batch() -> Batch:
     )
 
 
-def plain_loss(parameters: Parameters, batch: Batch, variant: Variant) -> tuple[float, float, float]:
+def plain_loss(parameters: Parameters, batch: DecisionBatch, variant: Variant) -> tuple[float, float, float]:
     """Return the parts of the mean loss, decision by decision in double precision."""
     parts = []
     for number, slot in enumerate(batch.slot.tolist()):
@@ -58,7 +57,7 @@ def plain_loss(parameters: Parameters, batch: Batch, variant: Variant) -> tuple[
     return policy, squared, entropy
 
 
-def test_loss_and_gradient(size: ObservationSize, batch: Batch) -> None:
+def test_loss_and_gradient(size: ObservationSize, batch: DecisionBatch) -> None:
     """Tests the parts of the loss against NumPy, and the gradient against its finite differences; chunks do not matter.
 
     Ten decisions in chunks of four: the last chunk is padded by two. Other variants differ in the pass only, see there.
@@ -90,7 +89,7 @@ def test_loss_and_gradient(size: ObservationSize, batch: Batch) -> None:
         assert logarithms[number] == pytest.approx(np.log(chance), rel=1e-4, abs=1e-5)
 
 
-def test_clipped_ratio(size: ObservationSize, batch: Batch) -> None:
+def test_clipped_ratio(size: ObservationSize, batch: DecisionBatch) -> None:
     """Tests the clipped part against a loop, and that at ratio 1 its gradient is that of the logarithm."""
     parameters = initial_parameters(np.random.default_rng(1), size, Variant.FLAT)
     plain, clipped = (Learner(Variant.FLAT, value_weight=VALUE_WEIGHT, chunk=4, clip=clip) for clip in (None, 0.2))
@@ -109,12 +108,12 @@ def test_clipped_ratio(size: ObservationSize, batch: Batch) -> None:
         assert np.asarray(two[name]) == pytest.approx(np.asarray(array), rel=1e-3, abs=1e-6), name
 
 
-def test_rows(size: ObservationSize, batch: Batch) -> None:
+def test_rows(size: ObservationSize, batch: DecisionBatch) -> None:
     """Tests that some rows of a batch give the gradient of the batch of these rows."""
     parameters = initial_parameters(np.random.default_rng(1), size, Variant.FLAT)
     learner = Learner(Variant.FLAT, value_weight=VALUE_WEIGHT, chunk=4)
     rows = np.array([7, 2, 5])
-    alone = Batch(Observation._make(array[rows] for array in batch.seen), *(array[rows] for array in batch[1:]))
+    alone = DecisionBatch(Observation._make(array[rows] for array in batch.seen), *(array[rows] for array in batch[1:]))
     one, two = learner.gradient(parameters, batch, 0.1, rows)[0], learner.gradient(parameters, alone, 0.1)[0]
     for name, array in one.items():
         assert np.asarray(array).tolist() == np.asarray(two[name]).tolist()

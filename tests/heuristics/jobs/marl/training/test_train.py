@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from heuristics.jobs.interference_predictor.constant_model import ConstantModel
-from heuristics.jobs.interference_predictor.feature_space import FeatureSpace
-from heuristics.jobs.interference_predictor.fit_predictor import fit_predictor
-from heuristics.jobs.interference_predictor.interference_predictor import InterferencePredictor
+from heuristics.jobs.interference_predictor.features import FeatureSpace
+from heuristics.jobs.interference_predictor.fit import fit_predictor
+from heuristics.jobs.interference_predictor.models import ConstantModel
 from heuristics.jobs.interference_predictor.predicted_co_location import predicted_jobs
+from heuristics.jobs.interference_predictor.predictor import InterferencePredictor
+from heuristics.jobs.marl.environment import simulate_agents
 from heuristics.jobs.marl.network import embed, probabilities, scores
+from heuristics.jobs.marl.network_files import untrained_network
 from heuristics.jobs.marl.observation import Observation, ObservationSize
 from heuristics.jobs.marl.partitions import Partitions
-from heuristics.jobs.marl.simulate_agents import simulate_agents
 from heuristics.jobs.marl.training import train
-from heuristics.jobs.marl.training.run_episodes import mean_jcts, training_episode
-from heuristics.jobs.marl.training.teacher import Teacher
-from heuristics.jobs.marl.training.train import MarlTrainer
-from heuristics.jobs.marl.training.training_instance import (
+from heuristics.jobs.marl.training.instances import (
     held_out_set,
     training_instance,
     validation_set,
     without_interference,
 )
-from heuristics.jobs.predictors.oracle import Oracle
-from instances.jobs import verify_jobs_schedule
+from heuristics.jobs.marl.training.run_episodes import Teacher, mean_jcts, training_episode
+from heuristics.jobs.marl.training.train import MarlTrainer, TrainingStart
+from heuristics.jobs.predictors.simple_predictors import Oracle
+from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.marl.training.tiny import tiny
 
 if TYPE_CHECKING:
-    from heuristics.jobs.marl.trained_network import TrainedNetwork
-    from heuristics.jobs.marl.training.training_settings import TrainingSettings
-    from instances.jobs import JobsInstance
+    from heuristics.jobs.marl.network_files import TrainedNetwork
+    from heuristics.jobs.marl.training.settings import TrainingSettings
+    from instances.jobs.instance import JobsInstance
 
 
 def over_teacher(settings: TrainingSettings, networks: list[TrainedNetwork]) -> list[float]:
@@ -247,3 +247,16 @@ def test_sets_are_apart() -> None:
     sets = [[one.sha256 for one in make] for make in (validation_set(settings), held_out_set(settings, 3))]
     assert len({*training, *sets[0], *sets[1]}) == 4 + 2 + 3
     assert sets[0] == [one.sha256 for one in validation_set(settings)]
+
+
+def test_the_older_one_is_kept_on_a_tie() -> None:
+    """Tests a better network, one that is as good, and that updates count for the next measurement only."""
+    networks = [untrained_network(seed, kappa=2.0, variant="flat", kinds=("A",), num_agents=2) for seed in range(3)]
+    start = TrainingStart(networks[0])
+    start.add_validation(0, 1.5, networks[0])
+    start.add_update(2.0, 0.5, 1.0)
+    start.add_update(4.0, 0.25, 3.0)
+    start.add_validation(2, 1.25, networks[1])
+    start.add_validation(3, 1.25, networks[2])
+    assert (start.best, start.network) == (1.25, networks[1])
+    assert start.curve == [(0, 1.5, None, None, None), (2, 1.25, 3.0, 0.375, 2.0), (3, 1.25, None, None, None)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heuristics.jobs.marl.training.training_settings import TrainingSettings
+from heuristics.jobs.marl.training.settings import TrainingSettings
 
 
 def tiny(**changes: Any) -> TrainingSettings:

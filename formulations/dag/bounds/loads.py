@@ -1,0 +1,274 @@
+"""B4 to B6, work that must fit: on all GPUs, between heads and tails, and in some window of time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
+from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, path_bound
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from instances.dag.instance import DagInstance
+
+
+MAX_LP_PAIRS = 60_000
+"""Above this many (task, GPU) pairs the multipliers come from dual ascent, not from the LP."""
+
+
+def area(instance: DagInstance, objective: Objective) -> int:
+    """Return the area bound: the optimum of the LP below, proved by its multipliers.
+
+    min C: sum_k x[i,k] = 1; sum_i p[i,k] x[i,k] <= C for each k; sum_k p[i,k] x[i,k] <= C for each i; memory; x >= 0.
+    Lawler and Labetoulle (1978); edges are ignored, the first release is added. `AssignmentLp.prove` says why the bound
+    holds whatever the LP solver did. For weighted completion the bound of each job's own tasks is added to its release,
+    weighted and summed.
+    """
+    if objective is Objective.MAKESPAN:
+        if instance.num_tasks == 0:
+            return 0
+        first_release = int(instance.release[instance.job_of_task].min())
+        return first_release + _area_of_tasks(instance, np.arange(instance.num_tasks))
+    completion = [
+        int(instance.release[job]) + _area_of_tasks(instance, np.flatnonzero(instance.job_of_task == job))
+        for job in range(instance.num_jobs)
+    ]
+    return int(instance.weight @ np.array(completion, dtype=np.int64))
+
+
+def _area_of_tasks(instance: DagInstance, tasks: NDArray[np.int64]) -> int:
+    """Return the area bound of some tasks that start at 0."""
+    if len(tasks) == 0:
+        return 0
+    lp = AssignmentLp(instance, tasks, instance.allowed[tasks])
+    lp.add_area_rows()
+    even = np.ones(len(lp.rows))
+    no_prices = np.zeros(instance.num_gpus)
+    if len(lp.task_of_pair) > MAX_LP_PAIRS:
+        return max(lp.prove(Multipliers(row=row, memory=no_prices)) for row in (even, ascend(lp)))
+    simple = lp.prove(Multipliers(row=even, memory=no_prices))
+    lp.add_task_rows(lp.durations)
+    return max(simple, lp.prove(lp.solve()[0]))
+
+
+def ascend(lp: AssignmentLp, rounds: int = 60) -> NDArray[np.float64]:
+    """Return multipliers of area rows by multiplicative updates: GPUs that the cheapest choice overloads become dearer.
+
+    Parameters
+    ----------
+    lp
+        With its area rows only.
+    rounds
+        How often the multipliers are updated.
+    """
+    row_of_pair = np.empty(len(lp.task_of_pair), dtype=np.int64)
+    for index, row in enumerate(lp.rows):
+        row_of_pair[row.pairs] = index
+    first = np.searchsorted(lp.task_of_pair, np.arange(lp.task_of_pair[-1] + 1))
+    price = np.full(len(lp.rows), 1.0 / len(lp.rows))
+    best, best_value = price, -np.inf
+    for number in range(rounds):
+        cost = lp.durations * price[row_of_pair]
+        least = np.minimum.reduceat(cost, first)
+        if least.sum() > best_value:
+            best, best_value = price, float(least.sum())
+        chosen = cost == least[lp.task_of_pair]  # ties count on every GPU: the direction matters, not its length
+        work = np.bincount(row_of_pair[chosen], weights=lp.durations[chosen], minlength=len(price))
+        price = price * np.exp((work - work.mean()) / max(work.max(), 1.0) / np.sqrt(number + 1.0))
+        price = price / price.sum()
+    return best
+
+
+MAX_ROUNDS = 30
+"""Rounds of separation; every round solves one LP."""
+
+ROWS_PER_ROUND = 6
+"""Most violated rows that are added per GPU and round."""
+
+
+def window_load(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+    """Return the bound of the window-load LP, proved by its multipliers; for weighted completion 0 (no such rows here).
+
+    If some task of S = {i : H[i,k] >= a, T[i,k] >= b} runs on k, all of S on k run after a, and b ticks remain after
+    the last: a + sum over S of p[i,k] x[i,k] + b <= C. With no task of S on k that would still claim C >= a + b, so
+    beyond a proven bound LB the surplus is tied to a task e of S:
+    LB + (a + b - LB) x[e,k] + sum over S of p[i,k] x[i,k] <= C.
+    Heads and tails are join-aware, and know contention where it is given; the rows hold with and without it. Our own
+    derivation; rows are separated in rounds.
+    """
+    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+        return 0
+    around = heads_and_tails(instance, contention=contention)
+    proven = path_bound(instance, objective, around)
+    return max(proven, window_load_lp(instance, around, proven)[0]) if around.allowed.any(axis=1).all() else proven
+
+
+def window_load_lp(
+    instance: DagInstance, around: HeadsAndTails, proven: int, *, deadline: int | None = None
+) -> tuple[int, AssignmentLp]:
+    """Separate window-load rows until the LP violates none, and return the proved bound and the LP with its rows.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    around
+        Heads and tails; at least one GPU is left for every task.
+    proven
+        A proven lower bound on the makespan.
+    deadline
+        Assume that the makespan is at most this: then no surplus needs to be tied to a task, and a bound above the
+        deadline refutes the assumption (it is no bound on the makespan itself).
+    """
+    lp = AssignmentLp(instance, np.arange(instance.num_tasks), around.allowed)
+    heads = around.heads[lp.task_of_pair, lp.gpu_of_pair]
+    tails = around.tails[lp.task_of_pair, lp.gpu_of_pair]
+    lp.add_area_rows()
+    lp.add_task_rows(heads + lp.durations + tails)
+    best = 0
+    for _ in range(MAX_ROUNDS):
+        multipliers, placement, value = lp.solve()
+        best = max(best, lp.prove(multipliers))
+        if deadline is not None and best > deadline:
+            break
+        found = [
+            row
+            for gpu in range(instance.num_gpus)
+            for row in _violated(lp, gpu, heads, tails, placement, value, proven, deadline)
+        ]
+        if not found:
+            break
+        lp.rows += found
+    return best, lp
+
+
+def _violated(
+    lp: AssignmentLp,
+    gpu: int,
+    heads: NDArray[np.int64],
+    tails: NDArray[np.int64],
+    placement: NDArray[np.float64],
+    value: float,
+    proven: int,
+    deadline: int | None,
+) -> Iterator[LoadRow]:
+    """Yield the rows of a GPU that a placement violates most, at most one per head a."""
+    pairs = np.flatnonzero((lp.gpu_of_pair == gpu) & (lp.durations > 0))
+    if len(pairs) < 2:
+        return
+    head, at_head = np.unique(heads[pairs], return_inverse=True)
+    tail, at_tail = np.unique(tails[pairs], return_inverse=True)
+    count, work, most = (np.zeros((len(head), len(tail))) for _ in range(3))
+    np.add.at(count, (at_head, at_tail), 1.0)
+    np.add.at(work, (at_head, at_tail), lp.durations[pairs] * placement[pairs])
+    np.maximum.at(most, (at_head, at_tail), placement[pairs])
+    # Over all tasks with at least this head and at least this tail:
+    count, work = (array[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)[::-1, ::-1] for array in (count, work))
+    most = np.maximum.accumulate(np.maximum.accumulate(most[::-1, ::-1], axis=0), axis=1)[::-1, ::-1]
+    around = head[:, None] + tail
+    base = around if deadline is not None else np.minimum(around, proven)
+    excess = np.where(count >= 2, base + (around - base) * most + work - value, -np.inf)
+    window = excess.argmax(axis=1)
+    rows = np.argsort(-excess[np.arange(len(head)), window], kind="stable")[:ROWS_PER_ROUND]
+    for index in rows.tolist():
+        a, b = head[index], tail[window[index]]
+        if excess[index, window[index]] <= max(1e-6 * value, 1e-3):
+            return
+        inside = pairs[(heads[pairs] >= a) & (tails[pairs] >= b)]
+        ticks = lp.durations[inside].copy()
+        surplus = int(around[index, window[index]] - base[index, window[index]])
+        if surplus:
+            ticks[placement[inside].argmax()] += surplus
+        yield LoadRow(base=int(base[index, window[index]]), pairs=inside, ticks=ticks)
+
+
+MAX_ENDS = 400
+"""Openings and ends of windows that are tried at most, evenly chosen among all; any are valid."""
+
+
+def fernandez_bussell(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+    """Return C0 + max(0, max over a < b of (ceil(W(a,b) / m) - (b - a))); C0 is the join-aware path bound.
+
+    W is the sum over all tasks of min over k of the least overlap of i on k with [a,b], where its run may be shifted
+    within [H[i,k], C0 - T[i,k]]:
+
+        ov[i,k](a,b) = min(|[H, H + p] in [a,b]|, |[C0 - T - p, C0 - T] in [a,b]|),
+
+    the left term alone where C0 - T - p < H. In a schedule of makespan C0 + q every run may lie up to q later, and does
+    at least as much of its work in [a, b + q]: the early run does, since the window only grew; the late run is shifted
+    by q, and so is the end of the window; and the least overlap is at one of the two. So m (b + q - a) >= W. Where
+    C0 - T - p < H, such a schedule has q >= H - (C0 - T - p) =: e if i is on k at all; the late run is the early one,
+    shifted by q - e, and [a, b + q] holds the window shifted by as much.
+
+    Fernandez and Bussell (1973) for identical GPUs; with durations, heads and tails per GPU our own. Heads contain
+    releases; GPUs that are not allowed do not count; a task of duration 0 does no work. Always valid. For weighted
+    completion there is no such bound: 0.
+    """
+    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+        return 0
+    around = heads_and_tails(instance, contention=contention)
+    proven = path_bound(instance, objective, around)
+    if not around.allowed.any(axis=1).all():
+        return proven
+    heads, latest = around.heads, proven - around.tails
+    opens, ends = _windows(instance, around, proven)
+    return proven + int(_delay(heads, latest, instance.durations, around.allowed, opens, ends))
+
+
+def _windows(instance: DagInstance, around: HeadsAndTails, proven: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return openings (heads and latest starts) and ends (earliest finishes and latest finishes) worth a try."""
+    heads, late_finish = around.heads, proven - around.tails
+    starts = [heads, late_finish - instance.durations]
+    finishes = [heads + instance.durations, late_finish]
+    ends = np.iinfo(np.int64)
+    first = [np.where(around.allowed, each, ends.max).min(axis=1) for each in starts]
+    last = [np.where(around.allowed, each, ends.min).max(axis=1) for each in finishes]
+    return _some(np.unique(first)), _some(np.unique(last))
+
+
+def _some(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all values, or `MAX_ENDS` of them."""
+    if len(values) <= MAX_ENDS:
+        return values
+    return values[np.linspace(0, len(values) - 1, MAX_ENDS).astype(np.int64)]
+
+
+@njit(cache=True)
+def _delay(
+    heads: NDArray[np.int64],
+    latest: NDArray[np.int64],
+    durations: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    opens: NDArray[np.int64],
+    ends: NDArray[np.int64],
+) -> int:
+    """Return max(0, max over windows of (ceil(W / m) - (b - a)))."""
+    n, m = durations.shape
+    delay = 0
+    for a in opens:
+        for b in ends:
+            if b <= a:
+                continue
+            work = 0
+            for task in range(n):
+                least = b - a
+                for k in range(m):
+                    if not allowed[task, k]:
+                        continue
+                    head, duration, late = heads[task, k], durations[task, k], latest[task, k] - durations[task, k]
+                    least = min(least, max(min(head + duration, b) - max(head, a), 0))
+                    if late > head:
+                        least = min(least, max(min(late + duration, b) - max(late, a), 0))
+                    if least == 0:
+                        break
+                work += least
+            delay = max(delay, -(-work // m) - (b - a))
+    return delay

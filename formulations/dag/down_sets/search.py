@@ -1,0 +1,306 @@
+"""The search over down-sets, layer by layer: exact where nothing is dropped, a beam search where something is."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.down_sets.expand import expand
+from formulations.dag.down_sets.labels import DROPPED, begin, bytes_per_label, clear, new_labels
+from formulations.dag.down_sets.load_filter import filter_by_loads, first_loads
+from formulations.dag.down_sets.search_space import NOWHERE, SearchSpace, search_space
+from formulations.dag.left_shift import left_shift
+from formulations.dag.probing.load_refutation import Effort
+from formulations.dag.probing.load_rows import new_loads
+from formulations.dag.probing.network import network
+from formulations.dag.probing.refuter import THOROUGH
+from formulations.dag.probing.tighten import new_state
+from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
+from instances.dag.objective import Objective, objective_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.probing.load_rows import Loads
+    from formulations.dag.probing.network import Network
+    from formulations.dag.windows import Windows
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Found:
+    """What a search found.
+
+    Parameters
+    ----------
+    schedule
+        A schedule within the objective that was asked for, None if it met none.
+    is_complete
+        Whether nothing was dropped: then there is no schedule within that objective if it met none.
+    width
+        Labels per layer at most, after memory.
+    exact_depth
+        In how many layers nothing had been dropped.
+    num_labels
+        How many labels it kept in all layers.
+    """
+
+    schedule: DagSchedule | None
+    is_complete: bool
+    width: int = 0
+    exact_depth: int = 0
+    num_labels: int = 0
+
+
+class DownSetSearch:
+    """Looks for schedules within an objective by dynamic programming over down-sets.
+
+    A label is a partial schedule in order of starts, of which only matters: the down-set of tasks that have started,
+    the earliest start of every waiting task on every GPU, the memory that is used, and for weighted completion the
+    completion times so far. Layer by layer one more task starts, on each GPU, as early as it can. Labels that are
+    dominated go (`keep`), those that cannot end in time (`extend`), and those whose waiting tasks do not fit on the
+    GPUs (`filter_by_loads`). If no more than `width` labels are left in every layer, nor more than there is room for
+    before loads are looked at, the search is complete; else those of the best estimates go on, as in a beam search.
+
+    It rests on windows that hold for every schedule within the objective; ones that hold for some of the optimal
+    schedules only, as symmetry breaking would give, must not be used.
+
+    Dynamic programming over feasible subsets of partially ordered tasks is due to Held and Karp (1962) and to Schrage
+    and Baker (1978), complete beam search by growing widths to Zhang (1998). Labels, dominance and bounds for unrelated
+    GPUs with transfers are our own.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    """
+
+    def __init__(self, instance: DagInstance, objective: Objective) -> None:
+        self._instance = instance
+        self._objective = objective
+        self._network = network(instance)
+
+    def windows(self, at_most: int | None, lower_bound: int) -> Windows:
+        """Return the windows of all schedules within an objective; None for the horizon."""
+        probe = self._instance.num_tasks * self._instance.num_gpus <= MAX_PAIRS_FOR_PROBING
+        return windows(self._instance, self._objective, lower_bound=lower_bound, objective_at_most=at_most, probe=probe)
+
+    def search(
+        self,
+        within: Windows,
+        *,
+        width: int,
+        backwards: bool = False,
+        until_dropped: bool = False,
+        threads: int = 1,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Found:
+        """Look for a schedule within windows.
+
+        Parameters
+        ----------
+        within
+            From `windows`.
+        width
+            Labels per layer at most; fewer where memory does not allow so many.
+        backwards
+            Whether to search from the end, for the makespan only. Often one direction needs far fewer labels.
+        until_dropped
+            Whether to stop as soon as the search can no longer be complete.
+        threads
+            How many work at the same time.
+        should_stop
+            Asked about twenty times a second; what was found so far would be nothing.
+
+        Returns
+        -------
+        Found
+            The schedule is left-shifted, and may be better than asked for.
+        """
+        if within.is_empty:
+            return Found(schedule=None, is_complete=True)
+        if backwards and self._objective is not Objective.MAKESPAN:
+            raise ValueError(f"backwards: expected only for the makespan, got {self._objective}.")
+        latest = int(within.latest_finish[within.around.allowed].max(initial=0))
+        if max(latest, int(within.completion_at_least.max(initial=0))) >= NOWHERE // 2:
+            return Found(schedule=None, is_complete=False)
+        space = search_space(self._instance, self._objective, within, self._network, backwards=backwards)
+        layers = Layers(space, self._network, width, threads)
+        ended = layers.run(should_stop, until_dropped=until_dropped)
+        schedules = [self._schedule(space, heads, backwards=backwards) for heads in layers.complete()] if ended else []
+        best = min(
+            schedules, key=lambda schedule: objective_value(self._instance, schedule, self._objective), default=None
+        )
+        return Found(
+            schedule=best,
+            is_complete=ended and not layers.has_dropped,
+            width=layers.width,
+            exact_depth=layers.exact_depth,
+            num_labels=layers.num_labels,
+        )
+
+    def _schedule(self, space: SearchSpace, heads: NDArray[np.int32], *, backwards: bool) -> DagSchedule:
+        """Return the schedule of a label that has started all tasks."""
+        gpu = heads.argmin(axis=1).astype(np.int64)
+        tasks = np.arange(len(heads))
+        start = heads[tasks, gpu].astype(np.int64)
+        if backwards:
+            start = space.deadline - start - space.durations[tasks, gpu]
+        return left_shift(self._instance, gpu, start)
+
+
+SPREAD = 4
+"""Places for the children of a layer, as a multiple of the width: loads refute most of them."""
+
+MOST_BYTES = 800_000_000
+"""Memory of the labels of two layers at most."""
+
+BRIEF = Effort(rounds=3, is_thorough=False)
+"""Of the test of every label. More rounds refute hardly any more, and take longer."""
+
+LOOK = 0.05
+"""Seconds between two looks at whether to stop."""
+
+
+class Layers:
+    """Labels layer by layer; the one that is expanded and the next have room at a time.
+
+    Parameters
+    ----------
+    space, net
+        The instance, within windows that are not empty.
+    width
+        Labels per layer at most; fewer where memory does not allow so many.
+    threads
+        Parts of a layer, by the hash of the down-set, so that each is filled by a thread of its own.
+
+    Attributes
+    ----------
+    width
+        Labels per layer at most, after memory.
+    depth
+        Layers that are done: tasks that have started.
+    exact_depth
+        Layers until the first label had to go that was neither dominated nor refuted.
+    num_labels
+        Labels of all layers.
+    """
+
+    def __init__(self, space: SearchSpace, net: Network, width: int, threads: int) -> None:
+        self.depth, self.exact_depth, self.num_labels = 0, 0, 0
+        # A copy for every further thread: counts of references to shared arrays would be contended for.
+        self._spaces = [space, *(_copy(space) for _ in range(threads - 1))]
+        self._network = net
+        places = max(min(SPREAD * width, MOST_BYTES // 2 // bytes_per_label(space)), 2 * threads)
+        self.width = min(width, places // 2)
+        self._now, self._next = ([new_labels(space, places // threads) for _ in range(threads)] for _ in range(2))
+        self._sequence = [np.zeros(0, dtype=np.int64) for _ in range(threads)]
+        self._halt = np.zeros(1, dtype=np.bool_)
+        self._work = [np.zeros(1, dtype=np.int64) for _ in range(threads)]
+        self._survivors = [np.empty(places // threads, dtype=np.int64) for _ in range(threads)]
+        self._kept = [0 for _ in range(threads)]
+        self._states = [
+            new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE) for _ in range(threads)
+        ]
+        self._first_loads = new_loads(net)
+        self._loads = [new_loads(net) for _ in range(threads)]
+
+    def run(self, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> bool:
+        """Go through all layers, or to the first that has no label or has dropped one; False if stopped before."""
+        space, threads = self._spaces[0], len(self._now)
+        if first_loads(self._network, self._states[0], space.deadline, self._first_loads, THOROUGH, self._work[0]):
+            return True
+        begin(self._now[0], space)
+        self._sequence[0] = np.zeros(1, dtype=np.int64)
+        price = price_of_time(self._first_loads)
+        with ThreadPoolExecutor(threads, thread_name_prefix="down-sets") as pool:
+            while self.depth < len(space.order) and any(len(sequence) for sequence in self._sequence):
+                jobs = [pool.submit(self._fill, part, price) for part in range(threads)]
+                try:
+                    while wait(jobs, timeout=LOOK).not_done:
+                        self._halt[0] = self._halt[0] or should_stop()
+                except BaseException:  # a second Ctrl-C, say: the threads must not go on to the end of the layer
+                    self._halt[0] = True
+                    raise
+                for job in jobs:
+                    job.result()
+                if self._halt[0]:
+                    return False
+                self._advance()
+                if until_dropped and self.has_dropped:
+                    return False
+        return True
+
+    @property
+    def has_dropped(self) -> bool:
+        """Whether a label had to go that was neither dominated nor refuted."""
+        return self.exact_depth < self.depth
+
+    def complete(self) -> Iterator[NDArray[np.int32]]:
+        """Yield the starts of every label that has started all tasks, shape (n, m); `NOWHERE` on all other GPUs."""
+        if self.depth == len(self._spaces[0].order):
+            for labels, sequence in zip(self._now, self._sequence, strict=True):
+                for place in sequence:
+                    yield labels.heads[place]
+
+    def _fill(self, part: int, price: NDArray[np.float64]) -> None:
+        """Fill one part of the next layer."""
+        children = self._next[part]
+        clear(children)
+        for labels, sequence in zip(self._now, self._sequence, strict=True):
+            expand(self._spaces[part], labels, sequence, children, part, len(self._now), self._halt)
+        self._kept[part] = filter_by_loads(
+            self._spaces[part],
+            self._network,
+            children,
+            self._states[part],
+            self._first_loads,
+            self._loads[part],
+            BRIEF,
+            price,
+            self._survivors[part],
+            self._halt,
+            self._work[part],
+        )
+
+    def _advance(self) -> None:
+        """Go on to the next layer, with no more labels than its width."""
+        self._now, self._next = self._next, self._now
+        self.depth += 1
+        has_dropped = any(labels.counts[DROPPED] for labels in self._now)
+        survivors = [places[:kept] for places, kept in zip(self._survivors, self._kept, strict=True)]
+        part = np.repeat(np.arange(len(survivors)), self._kept)
+        places = np.concatenate(survivors)
+        estimates = [labels.estimate[places] for labels, places in zip(self._now, survivors, strict=True)]
+        best = np.argsort(np.concatenate(estimates), kind="stable")
+        if len(best) > self.width:
+            has_dropped = True
+            best = best[: self.width]
+        if self.exact_depth == self.depth - 1 and not has_dropped:
+            self.exact_depth = self.depth
+        self.num_labels += len(best)
+        self._sequence = [places[best[part[best] == number]] for number in range(len(survivors))]
+
+
+def _copy(space: SearchSpace) -> SearchSpace:
+    """Return a space with arrays of its own."""
+    return SearchSpace._make(np.array(field) if isinstance(field, np.ndarray) else field for field in space)
+
+
+def price_of_time(loads: Loads) -> NDArray[np.float64]:
+    """Return the price of a tick on every GPU, shape (m,); they sum to 1."""
+    price = np.zeros(len(loads.num_rows))
+    for k, rows in enumerate(loads.num_rows):
+        is_time = (loads.opens[k, :rows] >= 0) & (loads.room[k, :rows] > 0)
+        price[k] = (loads.price[k, :rows] / np.maximum(loads.room[k, :rows], 1))[is_time].sum()
+    if not 0.0 < price.sum() < np.inf:
+        price[:] = 1.0
+    return price / price.sum()

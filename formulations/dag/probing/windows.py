@@ -1,0 +1,108 @@
+"""Windows from join-aware heads and tails and what a schedule may cost, tightened by probing where that is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
+from formulations.dag.windows import Windows, horizon
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
+
+
+MAX_PAIRS_FOR_PROBING = 1_000
+"""Pairs of tasks and GPUs up to which probing takes about a second."""
+
+
+PROBING_PASSES = 3
+"""How often all tasks are probed at most."""
+
+
+PROBING_WORK = 1_000_000_000
+"""Elementary steps of probing, some nanoseconds each."""
+
+
+def _probed(instance: DagInstance, around: HeadsAndTails, makespan: int) -> HeadsAndTails:
+    """Return heads and tails that probing tightens, without any pair where it refutes the makespan."""
+    from formulations.dag.probing.refuter import Refuter
+
+    state = Refuter(instance, around).refute(makespan, passes=PROBING_PASSES, most_work=PROBING_WORK)
+    if state is None:
+        return replace(around, allowed=np.zeros_like(around.allowed))
+    return replace(around, heads=state.heads, tails=state.tails, allowed=state.allowed)
+
+
+def windows(
+    instance: DagInstance,
+    objective: Objective,
+    *,
+    lower_bound: int,
+    objective_at_most: int | None,
+    contention: Contention = Contention.NONE,
+    probe: bool = False,
+) -> Windows:
+    """Derive windows from join-aware heads and tails.
+
+    Makespan: a task on k finishes by U - T[i,k], pairs without room are removed. Weighted completion: with lower bounds
+    LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) / w[j]) where w[j] > 0, and a
+    task of j on k finishes by that minus its tail within the job.
+
+    Everything here follows from heads, tails, `horizon` and U, all of which hold under contention too; given contention
+    the heads and tails know it, and the windows hold for schedules that keep its rule.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    lower_bound
+        Proven, from elsewhere.
+    objective_at_most
+        Objective of a verified schedule, None where none is known: then some optimal schedule ends by the horizon.
+    contention
+        What transfers share.
+    probe
+        Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
+        (`Refuter`); nothing is done for weighted completion, or where no schedule is known.
+    """
+    latest = horizon(instance)
+    if objective is Objective.MAKESPAN:
+        makespan = latest if objective_at_most is None else min(latest, objective_at_most)
+        around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
+        if probe and objective_at_most is not None:
+            around = _probed(instance, around, makespan)
+        completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
+        completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
+        latest_finish = makespan - around.tails
+        at_most = makespan
+    else:
+        around = heads_and_tails(instance, makespan_at_most=latest, contention=contention)
+        completion_at_most = np.full(instance.num_jobs, latest)
+        at_most = int(instance.weight.sum()) * latest
+        if objective_at_most is not None:
+            at_most = min(at_most, objective_at_most)
+            least = job_path_bounds(instance, around)
+            for job in np.flatnonzero(instance.weight > 0):
+                others = int(instance.weight @ least) - int(instance.weight[job] * least[job])
+                own = (at_most - others) // int(instance.weight[job])
+                completion_at_most[job] = min(completion_at_most[job], own)
+        latest_finish = completion_at_most[instance.job_of_task][:, None] - around.job_tails
+        latest_finish = np.minimum(latest_finish, latest - around.tails)
+        fits = around.allowed & (around.heads + instance.durations <= latest_finish)
+        around = HeadsAndTails(heads=around.heads, tails=around.tails, job_tails=around.job_tails, allowed=fits)
+        completion_at_least = job_path_bounds(instance, around)
+    return Windows(
+        around=around,
+        latest_finish=latest_finish,
+        completion_at_least=completion_at_least,
+        completion_at_most=completion_at_most,
+        at_least=max(lower_bound, path_bound(instance, objective, around)),
+        at_most=at_most,
+    )

@@ -1,0 +1,134 @@
+"""Files of named NumPy arrays with their format and hash: weights, networks and predictors."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+
+def read_arrays(path: str | PathLike[str], what: str) -> dict[str, NDArray[Any]]:
+    """Read the arrays of a file that `numpy.savez` wrote; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    what
+        It is of, for messages.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such file.
+    OSError
+        If it cannot be read.
+    """
+    with open(path, "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                return dict(stored)
+        except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path}: expected a file of {what}, got something else ({error}).") from error
+
+
+_HASH = "sha256"
+
+
+def save_arrays(path: str | PathLike[str], arrays: Mapping[str, NDArray[np.generic]]) -> None:
+    """Write arrays, one of them named ``format``; the same ones give the same bytes."""
+    stored: dict[str, Any] = {**arrays, _HASH: np.array(arrays_sha256(arrays))}
+    with open(path, "wb") as file:
+        np.savez(file, **stored)
+
+
+def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[str, NDArray[np.generic]]:
+    """Read arrays that `save_arrays` wrote; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    what
+        It is of, for messages.
+    file_format
+        That it must have.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such file, or its hash is another.
+    OSError
+        If it cannot be read.
+    """
+    with arrays_in(path, what) as arrays:
+        return checked_arrays(arrays, file_format)
+
+
+@contextmanager
+def arrays_in(path: str | PathLike[str], what: str) -> Iterator[dict[str, NDArray[np.generic]]]:
+    """Give the arrays of a file, not yet checked, and put its path before whatever turns out to be wrong with them.
+
+    Parameters
+    ----------
+    path, what
+        See `load_arrays`.
+
+    Raises
+    ------
+    ValueError
+        If the file is no such file; or for a `ValueError` about the arrays, or a `KeyError` about one that is missing.
+    OSError
+        If it cannot be read.
+    """
+    arrays = read_arrays(path, f"a {what}")
+    try:
+        yield arrays
+    except KeyError as error:
+        raise ValueError(f"{path}: expected an array {error}, got none.") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def format_of(arrays: Mapping[str, NDArray[np.generic]]) -> str:
+    """Return the format that arrays say they have; empty if they say nothing."""
+    return str(arrays.get("format", ""))
+
+
+def checked_arrays(arrays: Mapping[str, NDArray[np.generic]], file_format: str) -> dict[str, NDArray[np.generic]]:
+    """Return arrays of a file without their hash.
+
+    Raises
+    ------
+    ValueError
+        If they have another format or hash.
+    """
+    if format_of(arrays) != file_format:
+        raise ValueError(f"expected format {file_format!r}, got {format_of(arrays)!r}.")
+    rest = {name: array for name, array in arrays.items() if name != _HASH}
+    written, found = str(arrays.get(_HASH, "")), arrays_sha256(rest)
+    if found != written:
+        raise ValueError(f"expected content of SHA-256 {written}, got {found}.")
+    return rest
+
+
+def arrays_sha256(arrays: Mapping[str, NDArray[np.generic]]) -> str:
+    """Return the SHA-256 of names, shapes and values in order of the names, the same on every machine."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} {array.dtype.kind} {array.shape}\n".encode())
+        if array.dtype.kind == "U":
+            digest.update("\n".join(array.ravel().tolist()).encode())
+        else:
+            digest.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,391 @@
+"""The reinsertion search: its loop as a kernel, and an object that improves a schedule in portions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from heuristics.dag.reinsertion.move import (
+    DIRTY_TAILS,
+    FAR,
+    LARGEST_SET,
+    forget,
+    new_journal,
+    propagate_everything,
+    propagate_heads,
+    propagate_tails,
+    put_in,
+    take_out,
+    undo,
+)
+from heuristics.dag.reinsertion.neighbourhoods import NUM_NEIGHBOURHOODS, find_place, grow_set
+from heuristics.dag.reinsertion.plan import Plan, completions, copy_plan, graph_of, makespan, new_plan
+from heuristics.search.split_mix import below, uniform
+from instances.dag.objective import Objective
+from instances.dag.schedule import DagSchedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from heuristics.dag.reinsertion.move import Journal
+    from heuristics.dag.reinsertion.plan import Graph
+    from instances.dag.instance import DagInstance
+
+
+SIZES = ((0.35, 1, 4), (0.4, 5, 10), (0.2, 11, 24), (0.05, 25, LARGEST_SET))
+"""How often a move takes out how many tasks, from and to."""
+
+PRICES = ((0.1, 0.0), (0.1, 1.0), (0.3, 3.0), (0.5, 10.0))
+"""How often a tick of waste counts for how many ticks when places are compared."""
+
+SKIP = 0.02
+"""Probability that a GPU is passed over when a place is looked for."""
+
+NEAR_CRITICAL = 0.02
+"""Ways within this share of the longest one count in the cost of a plan."""
+
+
+class Memory(NamedTuple):
+    """What the search keeps from call to call, changed in place."""
+
+    random: NDArray[np.uint64]  # (1,), state of the random numbers
+    value: NDArray[np.int64]  # (2,), objective of the current and of the best plan
+    completion: NDArray[np.int64]  # (jobs,), of the current plan
+    scratch: NDArray[np.int64]  # (jobs,)
+    members: NDArray[np.int64]  # (`LARGEST_SET`,), tasks of one move
+    key: NDArray[np.float64]  # (`LARGEST_SET`,), by which they are put in
+
+
+@njit(cache=True)
+def near_critical(plan: Plan, longest: int) -> float:
+    """Return by how much ways exceed 98 % of the longest one, mean over all tasks, in ticks."""
+    beyond, total, tasks = longest * (1.0 - NEAR_CRITICAL), 0.0, plan.task
+    for task in range(len(tasks)):
+        way = tasks[task].head + tasks[task].duration + tasks[task].tail
+        if way > beyond:
+            total += way - beyond
+    return total / max(len(tasks), 1)
+
+
+@njit(cache=True, nogil=True)
+def anneal(
+    graph: Graph,
+    plan: Plan,
+    best: Plan,
+    journal: Journal,
+    memory: Memory,
+    waste: NDArray[np.float64],
+    moves: int,
+    temperature: float,
+    weighted: bool,
+    good_enough: int,
+) -> None:
+    """Make moves at one temperature.
+
+    Parameters
+    ----------
+    graph, plan, best, journal
+        The current plan and the best one, both changed; no task is taken out.
+    memory
+        What is kept from call to call.
+    waste
+        Of each task on each GPU in ticks, shape (n, m).
+    moves
+        How many, fewer where the best objective reaches `good_enough`.
+    temperature
+        Ticks of the objective (of the weighted completion divided by all weights): a plan that is worse by d is
+        accepted with probability exp(-d / temperature).
+    weighted
+        Whether the objective is the weighted completion.
+    """
+    n = len(plan.order)
+    members = memory.members
+    longest = _look_at_ways(graph, plan, journal, memory, weighted)
+    cost = _cost(graph, memory, plan, longest, memory.value[0], weighted)
+    for move in range(moves):
+        if memory.value[1] <= good_enough:
+            return
+        if weighted and move % 20 == 19:
+            longest = _look_at_ways(graph, plan, journal, memory, weighted)
+            cost = _cost(graph, memory, plan, longest, memory.value[0], weighted)
+        members[0] = _critical_task(plan.task, longest, memory.random)
+        neighbourhood, wished = below(memory.random, NUM_NEIGHBOURHOODS), min(_draw_size(memory.random), n)
+        size = grow_set(graph, plan, neighbourhood, wished, members, journal.mark, memory.random)
+        bar = cost - temperature * math.log(1.0 - uniform(memory.random)) if temperature > 0.0 else cost
+        limit = np.float64(FAR) if weighted else max(bar, np.float64(longest))
+        if not _reinsert(graph, plan, journal, memory, waste, size, limit):
+            undo(graph, plan, journal)
+            continue
+        value = completions(graph, plan, memory.scratch) if weighted else makespan(plan)
+        if not weighted and value > bar and value >= memory.value[1]:
+            undo(graph, plan, journal)
+            continue
+        propagate_tails(graph, plan, journal, n - 1)
+        new_longest = longest if weighted else value
+        new_cost = _cost(graph, memory, plan, new_longest, value, weighted)
+        if new_cost > bar and value >= memory.value[1]:
+            undo(graph, plan, journal)
+            continue
+        forget(journal)
+        changed = value != memory.value[0]
+        memory.value[0], cost, longest = value, new_cost, new_longest
+        if value < memory.value[1]:
+            memory.value[1] = value
+            copy_plan(plan, best)
+        if weighted and changed:
+            longest = _look_at_ways(graph, plan, journal, memory, weighted)
+            cost = _cost(graph, memory, plan, longest, value, weighted)
+
+
+@njit(cache=True)
+def _draw_size(state: NDArray[np.uint64]) -> int:
+    """Draw how many tasks a move takes out."""
+    draw = uniform(state)
+    for share, smallest, largest in SIZES:
+        if draw < share:
+            return smallest + below(state, largest - smallest + 1)
+        draw -= share
+    return 1
+
+
+@njit(cache=True)
+def _draw_price(state: NDArray[np.uint64]) -> float:
+    """Draw what a tick of waste counts in a move."""
+    draw = uniform(state)
+    for share, price in PRICES:
+        if draw < share:
+            return price
+        draw -= share
+    return 0.0
+
+
+@njit(cache=True)
+def _cost(graph: Graph, memory: Memory, plan: Plan, longest: int, value: int, weighted: bool) -> float:
+    """Return what is minimised: the objective in ticks, plus how much of the plan is near the longest way.
+
+    The makespan alone has plateaus: it only falls once all critical paths are shorter. The second part says which of
+    two plans of one makespan is nearer to that.
+    """
+    objective = value / _total_weight(graph) if weighted else np.float64(value)
+    return objective + near_critical(plan, longest)
+
+
+@njit(cache=True)
+def _look_at_ways(graph: Graph, plan: Plan, journal: Journal, memory: Memory, weighted: bool) -> int:
+    """Return the length of a critical path; for weighted completion choose the job that is in focus first.
+
+    Tails are then measured to the completion of each job, and those of other jobs are lengthened so that all jobs end
+    at once: what keeps to that delays none. Half of the time the other jobs get some leeway, more if they weigh less.
+    """
+    if not weighted:
+        return makespan(plan)
+    memory.value[0] = completions(graph, plan, memory.completion)
+    jobs, completion, least, end = graph.job, memory.completion, memory.scratch, 0
+    for job in range(len(jobs)):
+        end = max(end, completion[job])
+    draw, focus = uniform(memory.random) * _total_weight(graph), 0
+    while focus + 1 < len(jobs) and draw >= jobs[focus].weight:
+        draw -= jobs[focus].weight
+        focus += 1
+    is_strict = uniform(memory.random) < 0.5
+    for job in range(len(jobs)):
+        leeway = float(end)
+        if jobs[job].weight > 0:
+            leeway = 0.0
+            if job != focus and not is_strict:
+                cheap = min(1.0, jobs[focus].weight / jobs[job].weight)
+                leeway = 0.1 * end * cheap * uniform(memory.random) ** 2
+        least[job] = max(np.int64(0), np.int64(end - completion[job] - leeway))
+    for task in range(len(plan.order)):
+        plan.sink[task] = least[graph.task[task].job]
+        journal.mark[task].tail_dirty = 1
+    journal.counter[DIRTY_TAILS] = len(plan.order)
+    propagate_tails(graph, plan, journal, len(plan.order) - 1)
+    forget(journal)
+    longest = 0
+    for task in range(len(plan.order)):
+        longest = max(longest, plan.task[task].head + plan.task[task].duration + plan.task[task].tail)
+    return longest
+
+
+@njit(cache=True)
+def _total_weight(graph: Graph) -> float:
+    """Return the sum of all weights, at least 1."""
+    total = 0.0
+    for job in range(len(graph.job)):
+        total += graph.job[job].weight
+    return max(total, 1.0)
+
+
+@njit(cache=True)
+def _critical_task(tasks: NDArray[Any], longest: int, state: NDArray[np.uint64]) -> int:
+    """Return the first task on a longest way from a random task on, in the order of ids."""
+    n = len(tasks)
+    first = below(state, n)
+    for step in range(n):
+        task = first + step if first + step < n else first + step - n
+        if tasks[task].head + tasks[task].duration + tasks[task].tail >= longest:
+            return task
+    return first
+
+
+@njit(cache=True)
+def _reinsert(
+    graph: Graph, plan: Plan, journal: Journal, memory: Memory, waste: NDArray[np.float64], size: int, limit: float
+) -> bool:
+    """Take the members out and put them in again; False where no way within the limit is left for one of them."""
+    members, key = memory.members, memory.key
+    first, last = len(plan.order), -1
+    for index in range(size):
+        position = plan.task[members[index]].position
+        first, last = min(first, position), max(last, position)
+    for index in range(size):
+        take_out(graph, plan, journal, members[index])
+    propagate_heads(graph, plan, journal, first)
+    propagate_tails(graph, plan, journal, last)
+    rule = below(memory.random, 3)  # in order, at random, the one with the longest way first
+    for index in range(size):
+        task = members[index]
+        if rule == 0:
+            key[index] = plan.task[task].position
+        elif rule == 1:
+            key[index] = uniform(memory.random)
+        else:
+            shortest = np.int64(FAR)
+            for k in range(graph.duration.shape[1]):
+                if graph.duration[task, k] >= 0:
+                    way = plan.heads[task, k] + graph.duration[task, k] + plan.tails[task, k]
+                    shortest = min(shortest, way)
+            key[index] = -shortest
+    for index in range(1, size):  # insertion sort: the sets are small
+        task, value, place = members[index], key[index], index
+        while place > 0 and key[place - 1] > value:
+            members[place], key[place] = members[place - 1], key[place - 1]
+            place -= 1
+        members[place], key[place] = task, value
+    price = _draw_price(memory.random)
+    for index in range(size):
+        task = members[index]
+        k, place = find_place(graph, plan, task, limit, price, waste, SKIP, memory.random)
+        if k < 0 or not put_in(graph, plan, journal, task, k, place):
+            return False
+        propagate_heads(graph, plan, journal, plan.task[task].position)
+        if index + 1 < size:
+            propagate_tails(graph, plan, journal, plan.task[task].position)
+    return True
+
+
+PORTION = 200
+"""Moves between two looks at whether to stop, up to 2,000 tasks; fewer above, for a move takes longer there."""
+
+
+class ReinsertionSearch:
+    """Simulated annealing whose moves take a set of tasks out and put each back at its best place.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    schedule
+        Where to begin, one that verifies.
+    waste
+        What it costs in ticks to run each task on each GPU rather than where it is cheapest, shape (n, m).
+    rng
+        Source of the seed of the search's own generator.
+    """
+
+    def __init__(
+        self,
+        instance: DagInstance,
+        objective: Objective,
+        schedule: DagSchedule,
+        waste: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> None:
+        self._instance = instance
+        self._weighted = objective is Objective.WEIGHTED_COMPLETION
+        self._graph = graph_of(instance)
+        self._waste = np.ascontiguousarray(waste, dtype=np.float64)
+        self._journal = new_journal(instance.num_tasks)
+        self._memory = Memory(
+            random=np.array([rng.integers(2**63)], dtype=np.uint64),
+            value=np.zeros(2, dtype=np.int64),
+            completion=np.zeros(instance.num_jobs, dtype=np.int64),
+            scratch=np.zeros(instance.num_jobs, dtype=np.int64),
+            members=np.zeros(LARGEST_SET, dtype=np.int64),
+            key=np.zeros(LARGEST_SET),
+        )
+        self._plan = self._plan_of(schedule)
+        self._best = self._plan_of(schedule)
+        self._memory.value[:] = self._value(self._plan)
+
+    @property
+    def best_value(self) -> int:
+        """Objective of the best schedule."""
+        return int(self._memory.value[1])
+
+    @property
+    def best(self) -> DagSchedule:
+        """The best schedule."""
+        return DagSchedule(gpu=self._best.task["gpu"], start=self._best.task["head"], instance=self._instance)
+
+    def adopt(self, schedule: DagSchedule) -> None:
+        """Go on from another schedule."""
+        copy_plan(self._plan_of(schedule), self._plan)
+        self._memory.value[0] = self._value(self._plan)
+        if self._memory.value[0] < self._memory.value[1]:
+            copy_plan(self._plan, self._best)
+            self._memory.value[1] = self._memory.value[0]
+
+    def run(
+        self, moves: int, temperature: float, good_enough: int, should_stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Make moves at one temperature.
+
+        Parameters
+        ----------
+        moves
+            How many.
+        temperature
+            Ticks of the objective, of the weighted completion divided by all weights.
+        good_enough
+            Objective that needs not be bettered.
+        should_stop
+            Asked after every portion.
+        """
+        portion = max(10, min(PORTION, 2_000 * PORTION // max(self._instance.num_tasks, 1)))
+        for first in range(0, moves, portion):
+            if should_stop() or self.best_value <= good_enough:
+                return
+            anneal(
+                self._graph,
+                self._plan,
+                self._best,
+                self._journal,
+                self._memory,
+                self._waste,
+                min(portion, moves - first),
+                temperature,
+                self._weighted,
+                good_enough,
+            )
+
+    def _plan_of(self, schedule: DagSchedule) -> Plan:
+        """Return a plan with the GPUs and orders of a schedule."""
+        plan = new_plan(self._instance, self._graph, schedule)
+        propagate_everything(self._graph, plan, self._journal)
+        forget(self._journal)
+        return plan
+
+    def _value(self, plan: Plan) -> int:
+        """Return the objective of a plan."""
+        if self._weighted:
+            return int(completions(self._graph, plan, self._memory.scratch))
+        return int(makespan(plan))

@@ -1,0 +1,268 @@
+"""Rows that predictors are fitted to and tested on: random co-locations with the speeds of the true model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from heuristics.jobs.interference_predictor.features import RunningJob, server_rows, slowness
+from heuristics.jobs.placements.cluster_state import GpuOccupancy
+from heuristics.jobs.placements.heavy_edge import HeavyEdge
+from heuristics.jobs.placements.random_placement import RandomPlacement
+from instances.jobs.co_location import resource_demand, running_speed, slowdown
+from instances.jobs.interference import NOT_TOGETHER
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from heuristics.jobs.interference_predictor.features import FeatureSpace
+    from heuristics.jobs.placements.placement import Placer
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.interference import Interference
+
+
+Pair = tuple[str, str]
+"""Two names of classes in alphabetical order; twice the same for two jobs of one class."""
+
+
+def class_pairs(classes: Collection[str]) -> frozenset[Pair]:
+    """Return the pairs among the jobs of a server, whose classes are given, one name per job."""
+    names = sorted(classes)
+    return frozenset((a, b) for position, a in enumerate(names) for b in names[position + 1 :])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CoLocationSample:
+    """Co-locations: two or more jobs on one server for a while without events, and how fast each is.
+
+    Parameters
+    ----------
+    space
+        Which features.
+    features
+        Shape (rows, features), float64.
+    speed
+        What the server lets a job do, in per mille, shape (rows,), int64. Where a job is on several servers, its own
+        speed is the least of them at most.
+    co_location
+        Number of the co-location of each row, ascending from 0, shape (rows,), int64.
+    pairs
+        Pairs of classes of each co-location.
+    """
+
+    space: FeatureSpace
+    features: NDArray[np.float64]
+    speed: NDArray[np.int64]
+    co_location: NDArray[np.int64]
+    pairs: tuple[frozenset[Pair], ...]
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        """What is learned: ln(1000 / speed), shape (rows,)."""
+        return slowness(self.speed)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+        return len(self.speed)
+
+    def all_pairs(self) -> frozenset[Pair]:
+        """Return the pairs of all co-locations."""
+        return frozenset[Pair]().union(*self.pairs)
+
+    def take(self, chosen: NDArray[np.bool_]) -> CoLocationSample:
+        """Return some of the co-locations, numbered anew; `chosen` has one entry per co-location."""
+        rows = chosen[self.co_location]
+        number = np.cumsum(chosen) - 1
+        return CoLocationSample(
+            space=self.space,
+            features=self.features[rows],
+            speed=self.speed[rows],
+            co_location=number[self.co_location[rows]],
+            pairs=tuple(pairs for pairs, is_chosen in zip(self.pairs, chosen.tolist(), strict=True) if is_chosen),
+        )
+
+
+CO_LOCATIONS = 5000
+"""Of a training sample."""
+
+_FAILURES = 10  # jobs in a row without a placement: the servers count as full
+_BARREN = 200  # snapshots in a row without a co-location: there are none
+
+
+def random_co_locations(
+    space: FeatureSpace,
+    instances: Sequence[JobsInstance],
+    rng: np.random.Generator,
+    *,
+    count: int = CO_LOCATIONS,
+    held_out: frozenset[str] = frozenset(),
+    part: Literal["seen", "unseen"] = "seen",
+) -> CoLocationSample:
+    """Draw co-locations of the jobs of instances; ours, as the source publishes none.
+
+    Jobs in random order are placed on empty servers until a share of the GPUs is taken that is drawn uniformly from a
+    quarter to all; each by Heavy-Edge or at random, equally likely, and where GPUs are shared on GPUs drawn from all
+    that it may use. Every server with two or more jobs is a co-location.
+
+    Parameters
+    ----------
+    space
+        Which features.
+    instances
+        With interference, taken in turn.
+    rng
+        Source of everything random.
+    count
+        Number of co-locations.
+    held_out
+        Names of classes whose pairs among each other are held out, see `held_out_classes`.
+    part
+        ``seen``: co-locations without a held-out pair; ``unseen``: with jobs of held-out classes only.
+
+    Returns
+    -------
+    CoLocationSample
+        Exactly `count` co-locations, the same for the same arguments.
+
+    Raises
+    ------
+    ValueError
+        If an instance has no interference, or no two jobs come together.
+    """
+    if count < 1:
+        raise ValueError(f"count: expected at least 1, got {count}.")
+    crowds = [_RandomPlacements(instance, rng, held_out if part == "unseen" else None) for instance in instances]
+    features, speeds, numbers = [], [], []
+    pairs: list[frozenset[Pair]] = []
+    barren, turn = 0, 0
+    while len(pairs) < count:
+        crowd = crowds[turn % len(crowds)]
+        turn, barren = turn + 1, barren + 1
+        for server, residents in crowd.snapshot().items():
+            together = class_pairs([crowd.class_name(resident.job) for resident in residents])
+            is_mixed = part == "seen" and any(set(pair) <= held_out for pair in together)
+            if not together or is_mixed or len(pairs) == count:
+                continue
+            rows = server_rows(space, crowd.instance, server, residents)
+            for position, partner in zip(rows.resident.tolist(), rows.partner, strict=True):
+                resident = residents[position]
+                beside = [] if partner is None else [crowd.pair(resident.job, partner)]
+                speeds.append(running_speed([slowdown(resident.own, rows.load, resident.sens)], beside))
+            features.append(rows.features)
+            numbers += [len(pairs)] * len(rows.features)
+            pairs.append(together)
+            barren = 0
+        if barren > _BARREN:
+            raise ValueError(f"instances: expected {count} co-locations of {part} pairs, got {len(pairs)}.")
+    return CoLocationSample(
+        space=space,
+        features=np.concatenate(features),
+        speed=np.array(speeds, dtype=np.int64),
+        co_location=np.array(numbers, dtype=np.int64),
+        pairs=tuple(pairs),
+    )
+
+
+class _RandomPlacements:
+    """Jobs of one instance that are placed on its servers at random, again and again."""
+
+    def __init__(self, instance: JobsInstance, rng: np.random.Generator, only: frozenset[str] | None) -> None:
+        """Prepare; `only` names the classes that may come, None stands for all."""
+        if instance.interference is None:
+            raise ValueError("interference: expected instances with interference, got one without.")
+        self.instance = instance
+        self._interference: Interference = instance.interference
+        self._rng = rng
+        self._placers: tuple[Placer, ...] = (HeavyEdge(instance), RandomPlacement(instance, rng))
+        jobs = range(instance.num_jobs)
+        self._jobs = np.array([job for job in jobs if only is None or self.class_name(job) in only], dtype=np.int64)
+
+    def class_name(self, job: int) -> str:
+        """Return the name of the class of a job."""
+        return self._interference.classes[int(self._interference.job_class[job])]
+
+    def pair(self, job: int, partner: int) -> int:
+        """Return the speed of a job beside one of a class, in per mille."""
+        return int(self._interference.pair[self._interference.job_class[job], partner])
+
+    def snapshot(self) -> dict[int, list[RunningJob]]:
+        """Fill the servers anew and return who sits on each."""
+        instance, rng = self.instance, self._rng
+        seats = _FreeGpus(instance, rng)
+        wanted = rng.uniform(0.25, 1.0) * instance.num_gpus * instance.share
+        placed: list[tuple[int, list[int], list[list[int]]]] = []
+        failures = taken = 0
+        for job in rng.permutation(self._jobs).tolist():
+            if taken >= wanted or failures >= _FAILURES:
+                break
+            placement = self._placers[int(rng.random() < 0.5)].place(job, seats.free_for(job))
+            if placement is None:
+                failures += 1
+                continue
+            failures = 0
+            servers, counts = placement.by_server(instance.num_stages_of(job))
+            seats.take(job, servers, [sum(column) for column in zip(*counts, strict=True)])
+            taken += int(instance.gang_size[job])
+            placed.append((job, servers, counts))
+        residents: dict[int, list[RunningJob]] = {}
+        for job, servers, counts in placed:
+            demand = resource_demand(instance, job, servers, counts)
+            for position, (server, own) in enumerate(zip(servers, demand.own, strict=True)):
+                one = RunningJob(
+                    job=job,
+                    replicas=sum(row[position] for row in counts),
+                    own=own,
+                    sens=demand.sens,
+                    partners=seats.partners(job, server),
+                )
+                residents.setdefault(server, []).append(one)
+        return residents
+
+
+class _FreeGpus:
+    """Free GPUs, and who shares one with whom."""
+
+    def __init__(self, instance: JobsInstance, rng: np.random.Generator) -> None:
+        """Start with all GPUs free."""
+        assert instance.interference is not None  # checked before
+        self._rng = rng
+        self._job_class = instance.interference.job_class
+        self._pair = instance.interference.pair
+        self._num_gpus_of = instance.num_gpus_of
+        self._free = np.array(instance.num_gpus_of)
+        self._occupancy = GpuOccupancy(instance) if instance.share > 1 else None
+
+    def free_for(self, job: int) -> np.ndarray:
+        """Return the GPUs of each server that are free for a job."""
+        return self._free if self._occupancy is None else self._occupancy.free[self._job_class[job]]
+
+    def take(self, job: int, servers: Sequence[int], counts: Sequence[int]) -> None:
+        """Seat the replicas of a job."""
+        if self._occupancy is None:
+            self._free[list(servers)] -= counts
+            return
+        gpus = []
+        for server, count in zip(servers, counts, strict=True):
+            usable = [gpu for gpu in range(self._num_gpus_of[server]) if self._may_sit(job, server, gpu)]
+            gpus += [(server, gpu) for gpu in self._rng.permutation(usable)[:count].tolist()]
+        self._occupancy.take(job, gpus)
+
+    def partners(self, job: int, server: int) -> tuple[int, ...]:
+        """Return the classes of the jobs that share a GPU of a server with a job, each once."""
+        if self._occupancy is None:
+            return ()
+        on_gpus = [self._occupancy.occupants(server, gpu) for gpu in range(self._num_gpus_of[server])]
+        others = {int(self._job_class[other]) for on in on_gpus if job in on for other in on if other != job}
+        return tuple(sorted(others))
+
+    def _may_sit(self, job: int, server: int, gpu: int) -> bool:
+        """Say whether a replica of a job may sit on a GPU."""
+        assert self._occupancy is not None
+        on = self._occupancy.occupants(server, gpu)
+        own = self._job_class[job]
+        return not on or (len(on) == 1 and self._pair[own, self._job_class[on[0]]] != NOT_TOGETHER)

@@ -1,0 +1,197 @@
+"""How the multi-agent policy is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from heuristics.jobs.marl.network import Variant
+from heuristics.jobs.marl.reward import DISCOUNT
+from heuristics.jobs.marl.rounds import MAX_FORWARDS
+from heuristics.jobs.predictors.predictor import PREDICTORS
+from instances.clusters.cluster import parse_cluster
+
+FAMILIES = ("jobs-co-located", "jobs-shared-gpus")
+"""Of the instances."""
+
+SPEEDS = ("predicted", "true", "none")
+"""Of the training simulator: by the interference predictor, by the true model, or without interference."""
+
+REWARDS = ("jct", "dl2")
+"""Minus the unfinished jobs, or the share of every job that is done."""
+
+REFERENCE = {
+    "jobs": 200,
+    "imitation_entropy": 0.0,
+    "updates": 500,
+    "same_instance": 1,
+    "passes": 1,
+    "entropy_start": 0.02,
+    "learning_rate": 3e-4,
+    "learning_rate_end": 3e-4,
+    "offers": False,
+    "starts": 1,
+}
+"""The reference's numbers where the defaults are others, as arguments of `TrainingSettings`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """The numbers of a training; section 3.6 of the reference, with defaults of ours for which it takes minutes.
+
+    What differs from the reference's numbers is in `REFERENCE`.
+
+    Parameters
+    ----------
+    family, cluster, jobs, load, max_gang, strength
+        Of the instances, see `training_instance`; ours.
+    num_agents, max_forwards, variant
+        A, F (0 for no forwarding) and which graphs there are; see `Partitions`, `Rounds` and `Variant`.
+    speeds
+        What training instances run at, and groups tell of: ``predicted``, ``true``, or ``none``: no interference.
+        Every evaluation is under true speeds.
+    durations
+        Name of the predictor of iterations, see `PREDICTORS`.
+    co_locations
+        That the interference predictor is fitted to, of jobs of training instances.
+    predictor_epochs
+        Of its network.
+    imitation_episodes, imitation_epochs, imitation_learning_rate
+        Of the imitation of the teacher; 0 episodes for none.
+    imitation_entropy
+        Weight of the entropy in it (ours): the teacher never forwards, and what it never does is hard to find later.
+    updates
+        Of the policy gradient; 0 for imitation only.
+    episodes
+        Per update.
+    same_instance
+        Of the episodes of an update, how many are of one instance, see `mean_of_others`; ours, 1 is the reference.
+    passes, clip
+        How often an update goes through its decisions, in steps of `chunk` of them in random order, and by how much the
+        probability of a slot may profit from changing, see `decision_losses`; ours. One pass is one step on all of
+        them, the policy gradient of the reference.
+    reward
+        ``jct``: minus the unfinished jobs; ``dl2``: what is done of every job, see `progress_rewards`.
+    starts, give_up_after, give_up_above
+        After so many updates a start whose best validation is above so much of the teacher's JCT is given up for one
+        with other weights, up to `starts` in all; ours.
+    gamma
+        Discount for a stretch of kappa ticks, in (0, 1].
+    trace_decay
+        Lambda of generalised advantage estimates, in [0, 1].
+    value_weight
+        Of the squared error of the critic.
+    entropy_start, entropy_end
+        Weight of the entropy at the first and after the last update, linear between.
+    learning_rate, learning_rate_end, max_norm
+        Of Adam at the first and after the last update, linear between, and the largest norm of a gradient.
+    offers
+        Whether agents see what others could do for a job, see `Observation`; False is an ablation.
+    validate_every
+        Updates between two evaluations on the validation instances.
+    validation_instances
+        How many.
+    chunk
+        Decisions that are computed at once; the last ones are padded, so that there is one shape to compile for.
+        Imitation takes one step per chunk.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or a name unknown.
+    """
+
+    family: str = "jobs-co-located"
+    cluster: str = "mixed-64"
+    jobs: int = 60
+    load: float = 0.9
+    max_gang: int = 8
+    strength: float = 1.5
+    num_agents: int = 4
+    max_forwards: int = MAX_FORWARDS
+    variant: str = "inner-outer"
+    speeds: Literal["predicted", "true", "none"] = "predicted"
+    durations: str = "oracle"
+    co_locations: int = 5000
+    predictor_epochs: int = 200
+    imitation_episodes: int = 20
+    imitation_epochs: int = 5
+    imitation_learning_rate: float = 1e-3
+    imitation_entropy: float = 1.0
+    updates: int = 200
+    episodes: int = 8
+    same_instance: int = 4
+    passes: int = 4
+    clip: float = 0.2
+    reward: Literal["jct", "dl2"] = "jct"
+    starts: int = 3
+    give_up_after: int = 80
+    give_up_above: float = 0.8
+    gamma: float = DISCOUNT
+    trace_decay: float = 0.95
+    value_weight: float = 0.5
+    entropy_start: float = 0.01
+    entropy_end: float = 0.001
+    learning_rate: float = 5e-4
+    learning_rate_end: float = 5e-5
+    max_norm: float = 0.5
+    offers: bool = True
+    validate_every: int = 10
+    validation_instances: int = 20
+    chunk: int = 512
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        Variant(self.variant)
+        for name, known in (
+            ("family", FAMILIES), ("durations", PREDICTORS), ("speeds", SPEEDS), ("reward", REWARDS),
+        ):  # fmt: skip
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}.")
+        try:
+            parse_cluster(self.cluster)
+        except ValueError as error:
+            raise ValueError(f"cluster: expected servers, got {self.cluster!r}: {error}") from error
+        least = {"max_forwards": 0, "imitation_episodes": 0, "updates": 0}
+        for name in (
+            "jobs", "max_gang", "num_agents", "max_forwards", "co_locations", "predictor_epochs", "imitation_episodes",
+            "imitation_epochs", "updates", "episodes", "same_instance", "passes", "starts", "give_up_after",
+            "validate_every",
+            "validation_instances", "chunk",
+        ):  # fmt: skip
+            if getattr(self, name) < least.get(name, 1):
+                raise ValueError(f"{name}: expected at least {least.get(name, 1)}, got {getattr(self, name)}.")
+        for name in (
+            "load",
+            "strength",
+            "value_weight",
+            "imitation_entropy",
+            "give_up_above",
+            "entropy_start",
+            "entropy_end",
+        ):
+            if not 0.0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name}: expected a finite number of at least 0, got {getattr(self, name)}.")
+        if self.episodes % self.same_instance:
+            raise ValueError(
+                f"same_instance: expected a divisor of episodes, {self.episodes}, got {self.same_instance}."
+            )
+        for name in ("imitation_learning_rate", "learning_rate", "learning_rate_end", "max_norm", "clip"):
+            if not 0.0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name}: expected a finite number above 0, got {getattr(self, name)}.")
+        if not 0.0 < self.gamma <= 1.0:
+            raise ValueError(f"gamma: expected a number above 0, at most 1, got {self.gamma}.")
+        if not 0.0 <= self.trace_decay <= 1.0:
+            raise ValueError(f"trace_decay: expected a number in 0..1, got {self.trace_decay}.")
+
+    def entropy_weight(self, updates: int) -> float:
+        """Return the weight of the entropy after a number of updates."""
+        return self._between(self.entropy_start, self.entropy_end, updates)
+
+    def rate(self, updates: int) -> float:
+        """Return the learning rate after a number of updates."""
+        return self._between(self.learning_rate, self.learning_rate_end, updates)
+
+    def _between(self, start: float, end: float, updates: int) -> float:
+        """Return a number on the line from the first update to the last one."""
+        return start + min(1.0, updates / max(1, self.updates)) * (end - start)

@@ -1,0 +1,1 @@
+"""What every search needs: budgets and stop criteria, callbacks, the clock, and random numbers for kernels."""

@@ -1,0 +1,1 @@
+"""GPU kinds, servers, links between GPUs, named clusters, and what a workload costs on them."""

@@ -1,0 +1,63 @@
+"""What a schedule of a DAG instance is judged by."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+
+
+class Objective(StrEnum):
+    """What is minimised."""
+
+    MAKESPAN = "makespan"
+    """Largest finish of any task, in ticks; 0 without tasks."""
+    WEIGHTED_COMPLETION = "weighted_completion"
+    """Sum over jobs of weight times completion time, in ticks."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        """Name the choices."""
+        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}.")
+
+
+def finish_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:
+    """Return the finish of every task in ticks, shape (n,)."""
+    tasks = np.arange(instance.num_tasks)
+    return schedule.start + instance.durations[tasks, schedule.gpu]
+
+
+def completion_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:
+    """Return the completion time of every job in ticks, shape (jobs,): its last finish, its release without tasks."""
+    completion = np.array(instance.release)
+    np.maximum.at(completion, instance.job_of_task, finish_times(instance, schedule))
+    return completion
+
+
+def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> int:
+    """Recompute an objective from the schedule alone.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    schedule
+        A schedule of it that verifies; the value of another one means nothing.
+    objective
+        What is minimised.
+
+    Returns
+    -------
+    int
+        Ticks (makespan) or weighted ticks (weighted completion).
+    """
+    if objective is Objective.MAKESPAN:
+        return int(finish_times(instance, schedule).max(initial=0))
+    return int(instance.weight @ completion_times(instance, schedule))

@@ -1,0 +1,326 @@
+"""The verifier of schedules of DAG instances; it shares no code with any method and imports no solver."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from instances.dag.contention import Contention
+from instances.dag.schedule import NO_TRANSFER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongLength:
+    """The schedule has another number of tasks than the instance."""
+
+    expected: int
+    scheduled: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"schedule: expected {self.expected} tasks, got {self.scheduled}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownGpu:
+    """A task sits on a GPU that is not in the instance."""
+
+    task: int
+    gpu: int
+    num_gpus: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"gpu[{self.task}]: expected a GPU in 0..{self.num_gpus - 1}, got {self.gpu}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAllowed:
+    """A task sits on a GPU that may not run it."""
+
+    task: int
+    gpu: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"gpu[{self.task}]: expected a GPU that may run task {self.task}, got {self.gpu}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyStart:
+    """A task starts before the release of its job."""
+
+    task: int
+    job: int
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"start[{self.task}]: {self.ticks} ticks before the release of job {self.job}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Two tasks run on one GPU at the same time."""
+
+    gpu: int
+    tasks: tuple[int, int]
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"tasks {self.tasks[0]} and {self.tasks[1]}: overlap by {self.ticks} ticks on GPU {self.gpu}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateTransfer:
+    """A task starts before the data of a predecessor has arrived."""
+
+    edge: int
+    tail: int
+    head: int
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"edges[{self.edge}]: task {self.head} starts {self.ticks} ticks before the data of task {self.tail}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryOverflow:
+    """The tasks of a GPU need more memory than it has."""
+
+    gpu: int
+    bytes: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"gpus[{self.gpu}]: its tasks need {self.bytes} bytes more than it has."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongTransferLength:
+    """The schedule has starts of transfers, but another number of them than the instance has edges."""
+
+    expected: int
+    scheduled: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start: expected {self.expected} entries, one per edge, got {self.scheduled}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingTransferStart:
+    """A contended transfer has no start."""
+
+    edge: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start[{self.edge}]: expected the start of a transfer between servers, got none."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyTransfer:
+    """A contended transfer starts before the task whose data it carries has finished."""
+
+    edge: int
+    tail: int
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start[{self.edge}]: {self.ticks} ticks before task {self.tail} finishes."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateArrival:
+    """A contended transfer ends after the task that needs its data has started."""
+
+    edge: int
+    head: int
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return f"transfer_start[{self.edge}]: ends {self.ticks} ticks after task {self.head} starts."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicOverlap:
+    """Two transfers occupy one side of a server's network interface at the same time."""
+
+    server: str
+    side: Literal["outgoing", "incoming"]
+    edges: tuple[int, int]
+    ticks: int
+
+    def __str__(self) -> str:
+        """Describe the violation in one line."""
+        return (
+            f"edges {self.edges[0]} and {self.edges[1]}: transfers overlap by {self.ticks} ticks on the {self.side} "
+            f"side of server {self.server!r}."
+        )
+
+
+DagViolation = (
+    WrongLength
+    | UnknownGpu
+    | NotAllowed
+    | EarlyStart
+    | Overlap
+    | LateTransfer
+    | MemoryOverflow
+    | WrongTransferLength
+    | MissingTransferStart
+    | EarlyTransfer
+    | LateArrival
+    | NicOverlap
+)
+
+
+def verify_dag_schedule(
+    instance: DagInstance, schedule: DagSchedule, contention: Contention = Contention.NONE
+) -> list[DagViolation]:
+    """List every violation of the DAG problem's constraints; an empty list means the schedule is right.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    schedule
+        Where and when its tasks run.
+    contention
+        What transfers share; the starts of transfers count only where it is not `Contention.NONE`.
+
+    Returns
+    -------
+    list[DagViolation]
+        Which task, GPU or edge, and by how much. Where the number of tasks is wrong, or a task sits on a GPU that is
+        unknown or may not run it, times mean nothing, and only those violations are listed. Contention adds to the
+        constraints without it and takes nothing away: a task that starts too early for its data can be listed for both.
+    """
+    if len(schedule.gpu) != instance.num_tasks:
+        return [WrongLength(expected=instance.num_tasks, scheduled=len(schedule.gpu))]
+    misplaced = [*_unknown_gpus(instance, schedule)]
+    misplaced += [] if misplaced else [*_not_allowed(instance, schedule)]
+    if misplaced:
+        return misplaced
+    return [
+        *_early_starts(instance, schedule),
+        *_overlaps(instance, schedule),
+        *_late_transfers(instance, schedule),
+        *_memory_overflows(instance, schedule),
+        *(_contention_violations(instance, schedule) if Contention(contention) is Contention.NIC else ()),
+    ]
+
+
+def _unknown_gpus(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks on GPUs that are not in the instance."""
+    for task in np.flatnonzero((schedule.gpu < 0) | (schedule.gpu >= instance.num_gpus)):
+        yield UnknownGpu(task=int(task), gpu=int(schedule.gpu[task]), num_gpus=instance.num_gpus)
+
+
+def _not_allowed(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks on GPUs that may not run them."""
+    for task, gpu in enumerate(schedule.gpu.tolist()):
+        if instance.durations[task, gpu] < 0:
+            yield NotAllowed(task=task, gpu=gpu)
+
+
+def _early_starts(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that start before the release of their job."""
+    for task, start in enumerate(schedule.start.tolist()):
+        job = int(instance.job_of_task[task])
+        early = int(instance.release[job]) - start
+        if early > 0:
+            yield EarlyStart(task=task, job=job, ticks=early)
+
+
+def _overlaps(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that overlap on one GPU; a task of duration 0 occupies nothing."""
+    gpus, starts = schedule.gpu.tolist(), schedule.start.tolist()
+    ends = [start + int(instance.durations[task, gpus[task]]) for task, start in enumerate(starts)]
+    running: dict[int, list[int]] = {gpu: [] for gpu in range(instance.num_gpus)}
+    for task in sorted(range(instance.num_tasks), key=lambda task: (starts[task], task)):
+        if ends[task] == starts[task]:
+            continue
+        gpu = gpus[task]
+        running[gpu] = [other for other in running[gpu] if ends[other] > starts[task]]
+        for other in running[gpu]:
+            ticks = min(ends[other], ends[task]) - starts[task]
+            yield Overlap(gpu=gpu, tasks=(min(other, task), max(other, task)), ticks=ticks)
+        running[gpu].append(task)
+
+
+def _late_transfers(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that start before a predecessor has finished and its data has arrived."""
+    gpus, starts = schedule.gpu.tolist(), schedule.start.tolist()
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        source, target = gpus[tail], gpus[head]
+        arrival = starts[tail] + int(instance.durations[tail, source]) + _delay(instance, edge, source, target)
+        if arrival > starts[head]:
+            yield LateTransfer(edge=edge, tail=tail, head=head, ticks=arrival - starts[head])
+
+
+def _delay(instance: DagInstance, edge: int, source: int, target: int) -> int:
+    """Return the transfer delay of an edge between two GPUs."""
+    data = int(instance.edge_bytes[edge])
+    if source == target or data == 0:
+        return 0
+    return int(instance.latency[source, target]) + math.ceil(data / float(instance.bytes_per_tick[source, target]))
+
+
+def _contention_violations(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find what is wrong with the transfers between servers, which occupy one side of a network interface each."""
+    if schedule.transfer_start is not None and len(schedule.transfer_start) != instance.num_edges:
+        yield WrongTransferLength(expected=instance.num_edges, scheduled=len(schedule.transfer_start))
+        return
+    gpus, starts, server = schedule.gpu.tolist(), schedule.start.tolist(), instance.gpu_servers
+    given = [NO_TRANSFER] * instance.num_edges if schedule.transfer_start is None else schedule.transfer_start.tolist()
+    occupied: dict[tuple[str, Literal["outgoing", "incoming"]], list[tuple[int, int, int]]] = {}
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        source, target = gpus[tail], gpus[head]
+        delay = _delay(instance, edge, source, target)
+        if server[source] == server[target] or delay == 0:
+            continue
+        begin = given[edge]
+        if begin == NO_TRANSFER:
+            yield MissingTransferStart(edge=edge)
+            continue
+        early = starts[tail] + int(instance.durations[tail, source]) - begin
+        if early > 0:
+            yield EarlyTransfer(edge=edge, tail=tail, ticks=early)
+        late = begin + delay - starts[head]
+        if late > 0:
+            yield LateArrival(edge=edge, head=head, ticks=late)
+        occupied.setdefault((server[source], "outgoing"), []).append((begin, begin + delay, edge))
+        occupied.setdefault((server[target], "incoming"), []).append((begin, begin + delay, edge))
+    for (name, side), transfers in occupied.items():
+        running: list[tuple[int, int]] = []
+        for begin, end, edge in sorted(transfers):
+            running = [(other_end, other) for other_end, other in running if other_end > begin]
+            for other_end, other in running:
+                pair = (min(edge, other), max(edge, other))
+                yield NicOverlap(server=name, side=side, edges=pair, ticks=min(end, other_end) - begin)
+            running.append((end, edge))
+
+
+def _memory_overflows(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find GPUs whose tasks do not fit into their memory."""
+    used = [0] * instance.num_gpus
+    for task, gpu in enumerate(schedule.gpu.tolist()):
+        used[gpu] += int(instance.task_memory[task])
+    for gpu, memory in enumerate(instance.gpu_memory.tolist()):
+        if memory >= 0 and used[gpu] > memory:
+            yield MemoryOverflow(gpu=gpu, bytes=used[gpu] - memory)

@@ -1,0 +1,258 @@
+"""The named families of jobs, and one jobs instance from a named family at a chosen load."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from instances.clusters.cluster import parse_cluster
+from instances.generators.parameter_checks import check_integer, check_number
+from instances.jobs.instance import JobsInstance
+from instances.jobs.iteration_time import least_durations
+from instances.jobs.servers import jobs_servers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from instances.clusters.cluster import Cluster
+    from instances.jobs.instance import Job
+    from instances.jobs.interference import Interference
+    from instances.jobs.servers import Racks
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class JobStream:
+    """Jobs without releases, and their arrivals on a scale of its own.
+
+    Parameters
+    ----------
+    jobs
+        In order of arrival.
+    arrivals
+        Ascending, the first at 0, shape (jobs,); any unit.
+    interference, racks
+        As in `JobsInstance`; None for none.
+    """
+
+    jobs: Sequence[Job]
+    arrivals: NDArray[np.float64]
+    interference: Interference | None = None
+    racks: Racks | None = None
+
+
+OWN_ARGUMENTS = ("rng", "cluster", "tick_seconds", "jobs")
+"""What every family takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsFamily:
+    """A family of jobs.
+
+    Parameters
+    ----------
+    path
+        Module and function; the function takes a random generator, a cluster, the length of a tick, ``jobs`` and the
+        parameters of the family.
+    description
+        What it models, in a few words.
+    source
+        Where the structure comes from.
+    cluster
+        Cluster where none is given.
+    tick_seconds
+        Length of a tick where none is given.
+    """
+
+    path: str
+    description: str
+    source: str
+    cluster: str
+    tick_seconds: float
+
+    def load(self) -> Callable[..., JobStream]:
+        """Import and return the function."""
+        module, function = self.path.split(":")
+        loaded: Callable[..., JobStream] = getattr(importlib.import_module(module), function)
+        return loaded
+
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of what the function takes beside `OWN_ARGUMENTS`."""
+        return tuple(name for name in inspect.signature(self.load()).parameters if name not in OWN_ARGUMENTS)
+
+
+JOBS_FAMILIES: dict[str, JobsFamily] = {
+    "jobs-poisson": JobsFamily(
+        path="instances.generators.jobs.independent:poisson",
+        description="independent training jobs of well-known networks, Poisson arrivals, heavy-tailed run times",
+        source="sizes of the networks' papers; the rest ours",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-bursty": JobsFamily(
+        path="instances.generators.jobs.independent:bursty",
+        description="the same with arrivals in bursts",
+        source="Fischer and Meier-Hellstern (1993) for arrivals",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-recurrent": JobsFamily(
+        path="instances.generators.jobs.recurrent:recurrent",
+        description="runs of recurring jobs of users, with Zipf frequencies",
+        source="Weng et al. (2022) for recurrence",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-small": JobsFamily(
+        path="instances.generators.jobs.small:small",
+        description="jobs of a few ticks with unrelated times, for exact methods",
+        source="ours",
+        cluster="2xV100-16GB,2xT4",
+        tick_seconds=1e-9,
+    ),
+}
+"""Families without interference by name, as on the command line."""
+
+INTERFERING_FAMILIES: dict[str, JobsFamily] = {
+    "jobs-co-located": JobsFamily(
+        path="instances.generators.jobs.co_located:co_located",
+        description="the jobs of jobs-poisson, slowed by others on their servers, on racks behind uplinks",
+        source="ours",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-shared-gpus": JobsFamily(
+        path="instances.generators.jobs.co_located:shared_gpus",
+        description="the same with two jobs per GPU, without racks",
+        source="ours",
+        cluster="mixed-16",
+        tick_seconds=1e-3,
+    ),
+    "jobs-small-co-located": JobsFamily(
+        path="instances.generators.jobs.small:small_co_located",
+        description="jobs of a few ticks that slow each other down, for exact methods",
+        source="ours",
+        cluster="2xV100-16GB,2xT4",
+        tick_seconds=1e-9,
+    ),
+}
+"""Families with interference by name, made by the same function."""
+
+ALL_JOBS_FAMILIES = JOBS_FAMILIES | INTERFERING_FAMILIES
+"""All of them."""
+
+
+def generate_jobs(
+    family: str,
+    *,
+    jobs: int,
+    seed: int,
+    load: float = 0.7,
+    cluster: Cluster | None = None,
+    tick_seconds: float | None = None,
+    name: str | None = None,
+    **parameters: object,
+) -> JobsInstance:
+    """Make a jobs instance of a named family.
+
+    Parameters
+    ----------
+    family
+        Name in `ALL_JOBS_FAMILIES`.
+    jobs
+        Number of jobs.
+    seed
+        At least 0. Another load leaves the jobs as they are and moves their arrivals only.
+    load
+        Sum over jobs of gang size times the shortest possible duration, over the number of GPUs times the last arrival;
+        0 makes all jobs arrive at once.
+    cluster
+        Servers of one kind of GPU each; default that of the family.
+    tick_seconds
+        Length of a tick; default that of the family.
+    name
+        Name of the instance; the default tells family, number of jobs, load and seed.
+    **parameters
+        Parameters of the family.
+
+    Returns
+    -------
+    JobsInstance
+        The same for the same arguments; jobs are numbered by arrival.
+
+    Raises
+    ------
+    TypeError
+        If a parameter is not of its kind.
+    ValueError
+        If the family or a parameter is unknown, a parameter is out of range, or the jobs do not fit on the cluster.
+    """
+    if family not in ALL_JOBS_FAMILIES:
+        near = difflib.get_close_matches(family, ALL_JOBS_FAMILIES) or list(ALL_JOBS_FAMILIES)
+        raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
+    entry = ALL_JOBS_FAMILIES[family]
+    make, known = entry.load(), entry.parameters()
+    for parameter in parameters:
+        if parameter not in known:
+            choices = f"a parameter of {family} ({', '.join(known)})"
+            raise ValueError(f"parameters: expected {choices}, got {parameter!r}.")
+    load = check_number("load", load, low=0.0, high=1e6)
+    tick_seconds = check_number(
+        "tick_seconds", entry.tick_seconds if tick_seconds is None else tick_seconds, low=1e-12, high=1e6
+    )
+    where = parse_cluster(entry.cluster) if cluster is None else cluster
+    servers = jobs_servers(where, tick_seconds)
+    rng = np.random.default_rng(check_integer("seed", seed, low=0))
+    stream = make(rng, where, tick_seconds, jobs=jobs, **parameters)
+    instance = JobsInstance.from_parts(
+        servers,
+        stream.jobs,
+        name=f"{family}-n{len(stream.jobs)}-load{load:g}-s{seed}" if name is None else name,
+        tick_seconds=tick_seconds,
+        interference=stream.interference,
+        racks=stream.racks,
+    )
+    return dataclasses.replace(instance, release=releases_at_load(instance, stream.arrivals, load))
+
+
+def load_factor(instance: JobsInstance) -> float | None:
+    """Return the sum over jobs of g * d^lb, over G times the last arrival; None where no job arrives after tick 0."""
+    last = int(instance.release.max(initial=0))
+    return None if last == 0 else _work(instance) / (instance.num_gpus * last)
+
+
+def releases_at_load(instance: JobsInstance, arrivals: NDArray[np.float64], load: float) -> NDArray[np.int64]:
+    """Return releases in proportion to `arrivals` that give a load.
+
+    Parameters
+    ----------
+    instance
+        The jobs; their releases do not count.
+    arrivals
+        At least 0, shape (jobs,), in any unit.
+    load
+        Sum over jobs of g * d^lb over G times the last arrival, met up to rounding to ticks; 0 stands for releases 0.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Ticks, shape (jobs,).
+    """
+    latest = float(arrivals.max(initial=0.0))
+    if load == 0.0 or latest == 0.0:
+        return np.zeros(len(arrivals), dtype=np.int64)
+    last = max(1, round(_work(instance) / (instance.num_gpus * load)))
+    return np.rint(arrivals / latest * last).astype(np.int64)
+
+
+def _work(instance: JobsInstance) -> int:
+    """Return the sum over jobs of g * d^lb in GPU-ticks, exactly."""
+    work = zip(instance.gang_size.tolist(), least_durations(instance).tolist(), strict=True)
+    return sum(gang * ticks for gang, ticks in work)

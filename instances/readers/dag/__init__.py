@@ -1,0 +1,1 @@
+"""Readers of public formats of task graphs, each of which returns a DAG instance."""

@@ -1,0 +1,366 @@
+"""Running the CP-SAT model: two phases, interrupts, incumbents and bounds as they come."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.bounds.refuted_makespans import probing
+from formulations.dag.cp_sat.constraints import GaveUpError
+from formulations.dag.cp_sat.model import CpSatModel
+from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
+from heuristics.dag.reinsertion.search import ReinsertionSearch
+from instances.dag.contention import Contention
+from instances.dag.objective import Objective, objective_value
+from solvers.backends.down_sets import searched_down_sets
+from solvers.run.contradiction import raise_contradiction
+from solvers.run.outcome import Outcome, Termination
+from solvers.run.versions import version_of
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+    from formulations.dag.windows import Windows
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+    from solvers.run.exact_run import ExactRun
+
+
+MANY_THREADS = 8
+"""From here on CP-SAT's own portfolio searches and proves at the same time, and one phase is enough."""
+
+LARGE_MODEL = 5_000
+"""From this many literals on nothing is probed: probing takes many times what the time limit leaves, heedless of it."""
+
+IMPROVING_SUBSOLVER = "no_lp"
+"""Searches beside the neighbourhoods when a good schedule is wanted (measured: better than with the default search)."""
+
+PROVING_SUBSOLVERS = (
+    "objective_lb_search",
+    "no_lp",
+    "reduced_costs",
+    "objective_lb_search_no_lp",
+    "lb_tree_search",
+    "quick_restart",
+    "default_lp",
+)
+"""Subsolvers in the order in which few threads take them, one each. The first two prove different things.
+
+Measured with 5 seconds of one core each on 15 instances of 30 to 90 tasks whose makespan was to be refuted: the first
+proves where loads bind (within a second on several that `no_lp` does not move at all), the second where orders bind.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answer:
+    """What one phase found: schedule, bound, whether it is infeasible, seconds and deterministic time in the solver."""
+
+    schedule: DagSchedule | None
+    lower_bound: int | None
+    is_infeasible: bool
+    is_finished: bool
+    seconds: float
+    effort: float
+
+
+def cp_sat(
+    instance: DagInstance, objective: Objective, run: ExactRun, *, contention: Contention = Contention.NONE
+) -> Outcome:
+    """Solve an instance with CP-SAT.
+
+    With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
+    search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
+    all windows, a second phase proves; then both once more. With 8 threads or more one phase does everything.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    objective
+        What is minimised.
+    run
+        Limits and start. With one thread and a time limit that does not strike the run can be repeated bit for bit.
+    contention
+        What transfers share.
+
+    Returns
+    -------
+    Outcome
+        Best schedule and bound.
+
+    Raises
+    ------
+    ContradictionError
+        If the solver claims that no schedule exists although one is verified.
+    RuntimeError
+        If the solver refuses the model.
+    """
+    schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
+    effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
+    is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
+    for number, phase in enumerate(_phases(run.threads)):
+        probe = number > 0 and is_small and not run.should_stop()
+        if probe and number == 1:
+            bound = max(bound, probing(instance, objective, contention))
+            run.report(None, bound)
+        at_most = None if schedule is None else objective_value(instance, schedule, objective)
+        if at_most is not None and at_most <= bound:
+            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
+        within = windows(
+            instance, objective, lower_bound=bound, objective_at_most=at_most, contention=contention, probe=probe
+        )
+        if within.is_empty:
+            _refuse_infeasible(instance, schedule, bound)
+            return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
+        if run.should_stop():
+            return Outcome(
+                schedule=schedule,
+                lower_bound=bound,
+                termination=Termination.INTERRUPTED,
+                backend_seconds=seconds,
+                solver=asked,
+            )
+        if run.seconds_left() <= 0 or effort_left <= 0:
+            break
+        try:
+            answer = _solve_phase(instance, objective, within, schedule, run, contention, phase, effort_left)
+        except GaveUpError:
+            break
+        seconds += answer.seconds
+        effort_left -= answer.effort
+        asked = f"ortools {version_of('ortools')}"
+        if answer.is_infeasible:
+            _refuse_infeasible(instance, schedule, bound)
+            return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
+        schedule = _better(instance, objective, schedule, answer.schedule)
+        bound = max(bound, answer.lower_bound or 0)
+        if answer.is_finished:
+            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
+        if phase.reinsertion and schedule is not None and contention is Contention.NONE:
+            better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
+            schedule = _better(instance, objective, schedule, better)
+        if phase.down_sets and is_small and contention is Contention.NONE:
+            rounds = searched_down_sets(instance, objective, schedule, bound, run)
+            schedule = rounds.schedule
+            if rounds.has_proved:  # no word of CP-SAT: it can be asked to confirm
+                return rounds.outcome(backend_seconds=seconds)
+    termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
+    return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Phase:
+    """What searches (nothing named: CP-SAT's own portfolio), with neighbourhoods or without, and for how long at most.
+
+    `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
+    a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
+    `reinsertion` is the share of the time that is then left for making the schedule better by reinsertion, and
+    `down_sets` says whether the search over down-sets follows.
+    """
+
+    subsolvers: tuple[str, ...] = ()
+    neighbourhoods: bool = True
+    share: float = 1.0
+    effort: float | None = None
+    reinsertion: float = 0.0
+    down_sets: bool = False
+
+
+def _phases(threads: int) -> list[_Phase]:
+    """Return the phases of a run: a good schedule, a proof, and both again with what was learned."""
+    if threads >= MANY_THREADS:
+        return [_Phase()]
+    if threads == 1:
+        loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
+        return [
+            _Phase(share=0.2, effort=1.0, reinsertion=0.1, down_sets=True),
+            _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0),
+            _Phase(subsolvers=loads, neighbourhoods=False),
+        ]
+    improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
+    return [
+        _Phase(subsolvers=improving, share=0.1, effort=0.5, reinsertion=0.1, down_sets=True),
+        _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0),
+        _Phase(subsolvers=improving, share=0.4, effort=5.0),
+        _Phase(subsolvers=proving, neighbourhoods=False),
+    ]
+
+
+def _better(
+    instance: DagInstance, objective: Objective, old: DagSchedule | None, new: DagSchedule | None
+) -> DagSchedule | None:
+    """Return the better of two schedules; the solver may lose its hint."""
+    if old is None or new is None:
+        return new if old is None else old
+    return min(old, new, key=lambda schedule: objective_value(instance, schedule, objective))
+
+
+def _refuse_infeasible(instance: DagInstance, schedule: DagSchedule | None, bound: int) -> None:
+    """Raise if there is a schedule after all."""
+    if schedule is not None:
+        claim = "CP-SAT claims that no schedule exists within the objective of a verified one."
+        raise_contradiction(instance, claim, schedule=schedule, evidence={"lower_bound": bound})
+
+
+def _solve_phase(
+    instance: DagInstance,
+    objective: Objective,
+    within: Windows,
+    schedule: DagSchedule | None,
+    run: ExactRun,
+    contention: Contention,
+    phase: _Phase,
+    effort_left: float,
+) -> _Answer:
+    """Build the model within its windows and solve it."""
+    from ortools.sat.python import cp_model
+
+    model = CpSatModel(
+        instance,
+        objective,
+        within,
+        should_give_up=run.must_stop,
+        contention=contention,
+    )
+    if schedule is not None:
+        model.hint(schedule)
+    solver = cp_model.CpSolver()
+    _set_parameters(solver, instance, run, phase, effort_left)
+    if model.num_literals >= LARGE_MODEL:
+        solver.parameters.cp_model_probing_level = 0
+    status = solve_in_thread(solver, model.proto_model, run)
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"cp-sat: expected a valid model, got: {model.proto_model.validate()}")
+    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    return _Answer(
+        schedule=model.schedule(solver.value) if found else None,
+        # The integer bound of the model as it stands: the float beside it is off by one from about 2**32 on.
+        lower_bound=None if status == cp_model.INFEASIBLE else solver.response_proto.inner_objective_lower_bound,
+        is_infeasible=status == cp_model.INFEASIBLE,
+        is_finished=status == cp_model.OPTIMAL,
+        seconds=solver.wall_time,
+        effort=solver.response_proto.deterministic_time,
+    )
+
+
+def _set_parameters(
+    solver: cp_model.CpSolver, instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: float
+) -> None:
+    """Set limits, threads and what searches."""
+    parameters = solver.parameters
+    parameters.num_workers = run.threads
+    parameters.random_seed = run.seed % 2**31
+    parameters.catch_sigint_signal = False  # Ctrl-C is heard by `Interrupt`, which lets the run end in order
+    parameters.subsolvers.extend(phase.subsolvers)
+    if not phase.neighbourhoods:
+        parameters.use_lns = False
+    effort = effort_left
+    if phase.effort is not None:
+        effort = min(effort, phase.effort * (1.0 + 0.02 * instance.num_tasks * min(run.threads, 2)))
+    if math.isfinite(effort):
+        parameters.max_deterministic_time = effort
+    limit = run.seconds_left() * phase.share
+    if math.isfinite(limit):
+        parameters.max_time_in_seconds = limit
+
+
+def solve_in_thread(
+    solver: cp_model.CpSolver, model: cp_model.CpModel, run: ExactRun, *, reports: bool = True
+) -> cp_model.CpSolverStatus:
+    """Solve in a second thread, so that the first one can hear Ctrl-C and stop the search.
+
+    Parameters
+    ----------
+    solver, model
+        With limits and threads set.
+    run
+        Asked whether to stop, told of incumbents and bounds.
+    reports
+        Whether to tell; not where the model answers another question than the run's.
+    """
+    from ortools.sat.python import cp_model
+
+    class Incumbents(cp_model.CpSolverSolutionCallback):
+        """Passes every better objective on."""
+
+        def on_solution_callback(self) -> None:
+            """Report the objective of a new solution."""
+            run.report(round(self.objective_value), None)
+
+    if reports:
+        solver.best_bound_callback = lambda bound: run.report(None, _rounded_up(bound))
+    statuses: list[cp_model.CpSolverStatus] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            statuses.append(solver.solve(model, Incumbents() if reports else None))
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, name="cp-sat", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+            if run.should_stop():
+                solver.stop_search()
+    except BaseException:  # a second Ctrl-C, say: no search goes on unseen
+        while thread.is_alive():
+            solver.stop_search()
+            thread.join(0.05)
+        raise
+    if errors:
+        raise errors[0]
+    return statuses[0]
+
+
+def _rounded_up(bound: float) -> int | None:
+    """Round a bound that CP-SAT reports as a float up to the integer grid, less its error; None where there is none."""
+    return math.ceil(bound - max(1e-6, 4 * math.ulp(bound))) if math.isfinite(bound) else None
+
+
+MOVES_PER_TASK = 1_000
+"""Measured at 40 to 80 tasks: 1 to 3 seconds, after which longer runs gain little."""
+
+PORTION = 1_000
+"""Moves between two looks at the clock."""
+
+HOT, COLD = 1e-2, 1e-5
+"""Temperatures at the beginning and at the end, as shares of the makespan or of the mean completion time by weight."""
+
+
+def improved_by_reinsertion(
+    instance: DagInstance, objective: Objective, schedule: DagSchedule, bound: int, run: ExactRun, share: float
+) -> DagSchedule:
+    """Return the best schedule of one annealing.
+
+    Parameters
+    ----------
+    instance, objective
+        As in `solve`.
+    schedule
+        Where to begin.
+    bound
+        Proven; the search ends where it is met.
+    run
+        Seed, and what is left of its time.
+    share
+        Largest share of the time that is left. Where it does not strike, the result depends on the seed alone.
+    """
+    shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
+    waste = np.where(instance.allowed, instance.durations - shortest, 0).astype(np.float64)
+    search = ReinsertionSearch(instance, objective, schedule, waste, np.random.default_rng(run.seed))
+    ticks = float(objective_value(instance, schedule, objective))
+    if objective is Objective.WEIGHTED_COMPLETION:
+        ticks /= max(int(instance.weight.sum()), 1)
+    moves, done, must_stop = MOVES_PER_TASK * instance.num_tasks, 0, run.stops_after(share)
+    while done < moves and search.best_value > bound and not must_stop():
+        search.run(min(PORTION, moves - done), HOT * ticks * (COLD / HOT) ** (done / moves), bound)
+        done += PORTION
+        run.report(search.best_value, None)
+    return search.best

@@ -1,0 +1,1 @@
+"""Claims put to a second model, and what a contradiction left behind."""

@@ -1,0 +1,1 @@
+"""The kit that every method passes, one file per problem."""

@@ -1,0 +1,110 @@
+"""What an exact or improving method is given besides the instance, and the Ctrl-C that ends it in order."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Self
+
+from solvers.run.outcome import ScheduleT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
+
+    from heuristics.search.clock import Stopwatch
+    from heuristics.search.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ExactRun(Generic[ScheduleT]):
+    """Limits, start and ears of one run of an exact or improving method.
+
+    Parameters
+    ----------
+    start
+        A verified schedule to begin with, None without one.
+    lower_bound
+        Proven before the run.
+    time_limit
+        Seconds since `watch` was made, None for no limit.
+    threads
+        At least 1.
+    seed
+        Of the solver.
+    watch
+        Runs since the method began.
+    report
+        Told of every better (objective, lower bound); None where one did not change.
+    should_stop
+        Asked about twenty times a second; True ends the run with what there is.
+    deterministic_limit
+        Of CP-SAT, None for no limit: work in units of its own, of the order of a second each. With one thread and no
+        `time_limit` the end of the run then depends on nothing but the instance and the seed. Other solvers have none.
+    """
+
+    start: ScheduleT | None
+    lower_bound: int
+    time_limit: float | None
+    threads: int
+    seed: int
+    watch: Stopwatch
+    report: Callable[[int | None, int | None], None]
+    should_stop: Callable[[], bool]
+    deterministic_limit: float | None = None
+
+    def seconds_left(self) -> float:
+        """Return the rest of the time limit, at least 0; infinite without a limit."""
+        return float("inf") if self.time_limit is None else max(0.0, self.time_limit - self.watch.seconds)
+
+    def must_stop(self) -> bool:
+        """Say whether the time is over or somebody wants the run to stop."""
+        return self.seconds_left() <= 0 or self.should_stop()
+
+    def stops_after(self, share: float) -> Callable[[], bool]:
+        """Return what says when a share of the time that is left now is over, or the run is to stop."""
+        left = self.seconds_left()
+        until = (1.0 - share) * left if math.isfinite(left) else 0.0
+        return lambda: self.seconds_left() <= until or self.should_stop()
+
+
+class Interrupt:
+    """Hears the first Ctrl-C while it is entered and remembers it; the second one ends the process as usual.
+
+    Outside the main thread, where Python delivers no signals, it hears nothing.
+    """
+
+    def __init__(self) -> None:
+        self.heard = False
+        self._previous: Any = None
+        self._listens = False
+
+    def __enter__(self) -> Self:
+        """Listen."""
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._hear)
+            self._listens = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Stop listening."""
+        if self._listens:
+            signal.signal(signal.SIGINT, signal.SIG_DFL if self._previous is None else self._previous)
+
+    def __call__(self, progress: Progress) -> bool:
+        """Return True once Ctrl-C was heard."""
+        return self.heard
+
+    def share(self, progress: Progress) -> float:
+        """Return 0: an interrupt is no budget."""
+        return 0.0
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        """Remember the first signal, pass the second one on."""
+        if self.heard:
+            raise KeyboardInterrupt
+        self.heard = True

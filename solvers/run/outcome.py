@@ -1,0 +1,72 @@
+"""What is known after a run, why it ended, and what an exact or improving method hands back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+
+class Status(StrEnum):
+    """What is known."""
+
+    OPTIMAL = "optimal"
+    """There is a verified schedule, and its objective equals a proven lower bound."""
+    FEASIBLE = "feasible"
+    """There is a verified schedule."""
+    INFEASIBLE = "infeasible"
+    """There is a proof that no schedule exists."""
+    UNKNOWN = "unknown"
+    """There is neither."""
+
+
+class Termination(StrEnum):
+    """Why a run ended."""
+
+    FINISHED = "finished"
+    """The method had nothing left to do, or a criterion that is no budget was met."""
+    TIME_LIMIT = "time_limit"
+    EVALUATIONS = "evaluations"
+    """The budget of evaluations, or of iterations, was used."""
+    INTERRUPTED = "interrupted"
+    """By Ctrl-C or a callback."""
+    FAILED = "failed"
+    """The back end gave up."""
+
+
+ScheduleT = TypeVar("ScheduleT")
+"""Schedules of the problem that was solved."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Outcome(Generic[ScheduleT]):
+    """Schedule and bound of an exact back end, not yet verified.
+
+    Parameters
+    ----------
+    schedule
+        Best found, None without one.
+    lower_bound
+        Proven by the back end, None where it proved nothing.
+    is_infeasible
+        Whether it proved that no schedule exists.
+    termination
+        Why it ended.
+    backend_seconds
+        Time spent inside the solver itself.
+    solver
+        Solver and version behind the bound, None where no solver was asked.
+    proof
+        What proves the bound, in words, where that is not the method's own search.
+    confirmed_by
+        The second model that confirms the bound, None where none was asked or could.
+    """
+
+    schedule: ScheduleT | None
+    lower_bound: int | None
+    is_infeasible: bool = False
+    termination: Termination = Termination.FINISHED
+    backend_seconds: float = 0.0
+    solver: str | None = None
+    proof: str | None = None
+    confirmed_by: str | None = None

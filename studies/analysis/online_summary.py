@@ -1,0 +1,290 @@
+"""Summary of a study of jobs per load and policy: means with intervals, and paired tests of JCT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from studies.analysis.gaps import ANY_BUDGET
+from studies.analysis.intervals import bootstrap_interval, mean_over_instances, seed_interval
+from studies.analysis.paired_tests import holm, wilcoxon
+from studies.tables import TableView
+from studies.text import NONE, number_text, p_text, within
+from studies.text_tables import markdown_table, text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from studies.analysis.intervals import Interval
+
+
+KEYS = ["family", "cluster", "setting", "jobs", "load", "label"]
+"""What one row of a summary is about."""
+
+PLACE = KEYS[:-1]
+"""What one table is about."""
+
+LEVEL = 0.95
+"""Of confidence."""
+
+
+def online_summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per place (family, cluster, setting of the generator, number of jobs, load) and policy.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs, as `to_frame` and `online_against_offline` return it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `KEYS`; the name of the instance where there is only one, and the number of instances; runs without a schedule;
+        mean and percentile-bootstrap interval over instances, of means over repetitions (``_low``, ``_high``; empty for
+        one instance) of total (or weighted) completion in ticks, mean JCT and gap; means of the median, of the 95 % and
+        99 % points and of the largest JCT, of utilisation and stretch; the largest objective over bound as ``ratio``,
+        and the least factor that is proved (``factor``); whether every bound is the optimum. Policies in the order of
+        the runs.
+    """
+    import pandas as pd
+
+    rows = []
+    for keys, group in frame.groupby(KEYS, sort=False, dropna=False):
+        found = group.dropna(subset=["objective"])
+        names = group["instance"].unique()
+        row: dict[str, object] = dict(zip(KEYS, keys, strict=True))
+        row |= {"instance": names[0] if len(names) == 1 else None, "instances": len(names)}
+        row["tick_seconds"] = float(group["tick_seconds"].iloc[0])
+        row["without_schedule"] = len(group) - len(found)
+        for name in ("objective", "jct_mean", "gap"):
+            row |= mean_over_instances(found, name, level=LEVEL)
+        for name in ("jct_p50", "jct_p95", "jct_p99", "jct_max"):
+            row[name] = float(found[name].mean())
+        row["utilisation"] = float(found["utilisation"].mean())
+        row["stretch"] = float(found["stretch_mean"].mean())
+        row["ratio"] = float((found["objective"].astype(float) / found["bound"].astype(float)).max())
+        row["factor"] = float(found["factor"].astype(float).min())
+        row["all_optima"] = bool(found["is_optimum"].all())
+        rows.append(row)
+    return pd.DataFrame.from_records(rows)
+
+
+HEADINGS = ("policy", "mean completion", "mean JCT", "p95", "gap in %", "ratio", "proved")
+"""Of the table for readers."""
+
+
+def summary_rows(part: pd.DataFrame) -> list[list[str]]:
+    """Return one row of texts per policy of a summary at one load, under `HEADINGS`; the smallest objective first."""
+    rows = []
+    for _, row in part.sort_values("objective", kind="stable").iterrows():
+        proved = "-" if not np.isfinite(row["factor"]) else f"{row['factor']:.3g}"
+        rows.append(
+            [
+                row["label"],
+                _with_interval(row, "objective", 1.0),
+                _with_interval(row, "jct_mean", 1.0),
+                f"{row['jct_p95']:.4g}",
+                _with_interval(row, "gap", 100.0),
+                f"{row['ratio']:.3f}",
+                proved,
+            ]
+        )
+    return rows
+
+
+def summary_text(summary: pd.DataFrame) -> str:
+    """Return a table for the terminal per place."""
+    told = _told(summary)
+    return "\n\n".join(
+        text_table(HEADINGS, summary_rows(part), title=_title(part, told), caption=_caption(part), numbers=HEADINGS[3:])
+        for _, part in summary.groupby(PLACE, sort=False, dropna=False)
+    )
+
+
+def summary_markdown(summary: pd.DataFrame) -> str:
+    """Return the same tables in Markdown."""
+    told = _told(summary)
+    parts = [part for _, part in summary.groupby(PLACE, sort=False, dropna=False)]
+    return "\n".join(
+        f"**{_title(part, told)}**\n\n{markdown_table(HEADINGS, summary_rows(part), HEADINGS[1:])}\n{_caption(part)}\n"
+        for part in parts
+    )
+
+
+def _told(summary: pd.DataFrame) -> list[str]:
+    """Return which columns titles name beside those that they always do: those that tell places apart."""
+    return [name for name in ("cluster", "setting") if summary[name].nunique() > 1]
+
+
+def _title(part: pd.DataFrame, told: list[str]) -> str:
+    """Say what a table is about."""
+    first, number = part.iloc[0], int(part["instances"].max())
+    load = "" if not np.isfinite(float(first["load"])) else f", load {first['load']:.3g}"
+    what = first["instance"] if isinstance(first["instance"], str) else f"{first['family']}, {first['jobs']} jobs"
+    more = "".join(f", {first[name]}" for name in told)
+    return f"{what}{more}{load}, {number} instance{'' if number == 1 else 's'}"
+
+
+def _caption(part: pd.DataFrame) -> str:
+    """Say what gaps and ratios are against, and where the last column comes from."""
+    against = "the proven optimum" if part["all_optima"].all() else "the best proven lower bound"
+    lines = [
+        f"gap and ratio (the largest objective over bound): against {against}; "
+        f"times in ticks of {part['tick_seconds'].iloc[0]:g} s; "
+        f"intervals: {100 * LEVEL:.0f} % bootstrap of means over instances",
+    ]
+    if np.isfinite(part["factor"].astype(float)).any():
+        lines.append(
+            "proved: the least factor on the optimum that holds for these runs (constants measured after them; "
+            "ours, not the paper's; provable mode with Heavy-Edge and weights 1 only)"
+        )
+    return "\n".join(lines)
+
+
+def _with_interval(row: pd.Series, name: str, factor: float) -> str:
+    """Return a mean with its interval."""
+    mean, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+    if mean is None or not np.isfinite(mean):
+        return "-"
+    text = f"{factor * mean:.4g}"
+    if low is None or not np.isfinite(low):
+        return text
+    return f"{text} [{factor * low:.3g}, {factor * high:.3g}]"
+
+
+TEST_HEADINGS = ("method", "pairs", "ratio", "interval", "over seeds", "shorter", "p", "p Holm")
+"""Of the table, after those of the places."""
+
+
+def jct_tests(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Hold the mean JCT of every method against that of one of them.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs at one budget, as `to_frame` returns it.
+    baseline
+        Label of the method that the others are held against.
+
+    Returns
+    -------
+    DataFrame
+        One row per place (`PLACE`) and other method: instances where both have a schedule (``pairs``); the geometric
+        mean over them of the ratio of mean JCTs, of the method over the baseline (``ratio``), each the mean over
+        repetitions, with its bootstrap interval over instances (``low``, ``high``) and Student's interval over
+        repetitions with the instances fixed (``seeds_low``, ``seeds_high``; see `seed_ratios`); on how many instances
+        the method's JCT is ``shorter``; two-sided Wilcoxon signed-rank test of the logarithms of the ratios
+        (``p_value``), and after Holm's correction for all rivals at a place (``holm_p_value``).
+
+    Raises
+    ------
+    ValueError
+        If no method has the label of the baseline.
+    """
+    import pandas as pd
+
+    labels = list(dict.fromkeys(frame["label"]))
+    if baseline not in labels:
+        raise ValueError(f"baseline: expected one of {', '.join(labels)}, got {baseline!r}.")
+    rows: list[dict[str, Any]] = []
+    for keys, group in frame.dropna(subset=["jct_mean"]).groupby(PLACE, sort=False, dropna=False):
+        means = group.pivot_table(index="instance", columns="label", values="jct_mean", aggfunc="mean", sort=False)
+        if baseline not in means:
+            continue
+        place = dict(zip(PLACE, keys, strict=True))
+        rivals = [label for label in labels if label != baseline and label in means]
+        found = [_held_against(group, means, label, baseline) for label in rivals]
+        for row, adjusted in zip(found, holm([one["p_value"] for one in found]), strict=True):
+            rows.append({**place, **row, "holm_p_value": adjusted})
+    columns = [*PLACE, "label", "pairs", "ratio", "low", "high", "seeds_low", "seeds_high", "shorter", "p_value"]
+    return pd.DataFrame(rows, columns=[*columns, "holm_p_value"])
+
+
+def seed_ratios(group: pd.DataFrame, label: str, baseline: str) -> NDArray[np.float64]:
+    """Return the mean over instances of the logarithm of the ratio, repetition by repetition, shape (repetitions,).
+
+    Where both methods have the same repetitions (such as the same trainings), they are paired; where only one has
+    several, each is held against the mean of the other. Repetitions that lack an instance are left out.
+    """
+    tables = {
+        name: group[group["label"] == name].pivot_table(
+            index="repetition", columns="instance", values="jct_mean", aggfunc="mean"
+        )
+        for name in (label, baseline)
+    }
+    mine, other = tables[label], tables[baseline]
+    common = mine.columns.intersection(other.columns)
+    mine, other = mine[common].dropna(), other[common].dropna()
+    if list(mine.index) != list(other.index):
+        if len(mine) > 1 and len(other) > 1:
+            return np.zeros(0)
+        other = other.mean().to_frame().T if len(mine) > 1 else other
+        mine = mine.mean().to_frame().T if len(mine) <= 1 else mine
+    logarithms: NDArray[np.float64] = np.log(mine.to_numpy()) - np.log(other.to_numpy())
+    means: NDArray[np.float64] = logarithms.mean(axis=1)
+    return means
+
+
+def _held_against(group: pd.DataFrame, means: pd.DataFrame, label: str, baseline: str) -> dict[str, Any]:
+    """Return the row of a method at a place."""
+    logarithms = np.log((means[label] / means[baseline]).dropna().to_numpy(dtype=np.float64))
+    test = wilcoxon(logarithms)
+    over_seeds = seed_interval(seed_ratios(group, label, baseline), level=LEVEL)
+    return {
+        "label": label,
+        "pairs": len(logarithms),
+        "ratio": float(np.exp(logarithms.mean())) if len(logarithms) else None,
+        **_ends(bootstrap_interval(logarithms, "mean", level=LEVEL), "low", "high"),
+        **_ends(over_seeds, "seeds_low", "seeds_high"),
+        "shorter": int((logarithms < 0).sum()),
+        "p_value": None if test is None else test.p_value,
+    }
+
+
+def _ends(interval: Interval | None, low: str, high: str) -> dict[str, float | None]:
+    """Return the ends of an interval of logarithms as ratios."""
+    return {low: None, high: None} if interval is None else {low: np.exp(interval.low), high: np.exp(interval.high)}
+
+
+def jct_test_table(frame: pd.DataFrame, baseline: str, budget: str) -> TableView:
+    """Return the table of `jct_tests` at one budget; policies, which need none, are in every table."""
+    tests = jct_tests(frame[frame["budget"].isin([budget, ANY_BUDGET])], baseline)
+    places = [name for name in PLACE if tests[name].nunique(dropna=False) > 1]
+    rows = []
+    for record in tests.to_dict("records"):
+        known = {name: None if value != value else value for name, value in record.items()}
+        low, high, seeds_low, seeds_high = (number_text(known[name]) for name in ("low", "high", *_SEEDS))
+        rows.append(
+            (
+                *(NONE if known[name] is None else str(known[name]) for name in places),
+                str(known["label"]),
+                str(known["pairs"]),
+                number_text(known["ratio"]),
+                within(low, high),
+                within(seeds_low, seeds_high),
+                str(known["shorter"]),
+                p_text(known["p_value"]),
+                p_text(known["holm_p_value"]),
+            )
+        )
+    return TableView(
+        name="jct_tests",
+        title=f"Mean JCT against {baseline}{'' if budget == ANY_BUDGET else f' at {budget}'}",
+        frame=tests.assign(baseline=baseline),
+        headings=(*places, *TEST_HEADINGS),
+        rows=tuple(rows),
+        notes=(
+            "ratio: mean JCT of the method over that of the baseline, each the mean over seeds or trainings on an "
+            f"instance; geometric mean over instances with its {100 * LEVEL:.0f} % bootstrap interval. over seeds: "
+            "Student's interval over seeds or trainings, paired where both have them, instances fixed. shorter: "
+            "instances on which the method's mean JCT is the shorter one.",
+            "p: two-sided Wilcoxon signed-rank test of the logarithms of the ratios over instances, zeros by Pratt; "
+            "Holm: after his correction for all rivals of the place.",
+        ),
+        num_names=len(places) + 1,
+    )
+
+
+_SEEDS = ("seeds_low", "seeds_high")

@@ -1,0 +1,132 @@
+"""Command `convert`: a file of a public format becomes an instance."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from studies.cli import options as opt
+from studies.cli.input import BadInputError, options, quoted, reading, writing
+from studies.cli.options import cluster, cost_model, integer
+from studies.cli.output import check_outputs, instance_summary, print_json, print_text
+from studies.text_tables import aligned, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from instances.readers.dag.read import Reader
+    from instances.readers.jobs.read import JobsReader
+
+
+def convert_command(
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="File of a public format.")] = None,
+    from_: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="One that --list names.")] = None,
+    output: opt.OUTPUT = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", parser=integer("--seed", low=0), metavar="N", help="Seed of modelled durations."),
+    ] = None,
+    reference_kind: Annotated[
+        str | None,
+        typer.Option("--reference-kind", metavar="KIND", help="Kind of GPU that the file's times are taken for."),
+    ] = None,
+    gpus: opt.GPUS = None,
+    ccr: opt.CCR = None,
+    heterogeneity: opt.HETEROGENEITY = None,
+    consistency: opt.CONSISTENCY = None,
+    memory_tightness: opt.MEMORY_TIGHTNESS = None,
+    forbidden: opt.FORBIDDEN = None,
+    tick_seconds: opt.TICK_SECONDS = None,
+    mean_ticks: opt.MEAN_TICKS = None,
+    set_: opt.SET = None,
+    is_list: Annotated[bool, typer.Option("--list", help="List the formats and their options instead.")] = False,
+    as_json: opt.AS_JSON = False,
+) -> None:
+    """Read a file of a public format and write it as an instance."""
+    if is_list:
+        _print_formats(as_json=as_json)
+        return
+    if file is None:
+        raise BadInputError("FILE: expected a file to read, got nothing.")
+    if from_ is None:
+        raise BadInputError("--from: expected the name of a format (see --list), got nothing.")
+    if output is None:
+        raise BadInputError("--output: expected a file to write, got nothing.")
+    from instances.readers.jobs.read import JOBS_READERS
+
+    if from_ in JOBS_READERS:
+        from studies.cli.making_instances import convert_jobs_file
+
+        convert_jobs_file(
+            from_,
+            file,
+            given={"cluster": cluster(gpus), "seed": seed, "tick_seconds": tick_seconds},
+            others={
+                "reference_kind": reference_kind,
+                "ccr": ccr,
+                "heterogeneity": heterogeneity,
+                "consistency": consistency,
+                "memory_tightness": memory_tightness,
+                "forbidden": forbidden,
+                "mean_ticks": mean_ticks,
+            },
+            texts=set_ or [],
+            output=output,
+            as_json=as_json,
+        )
+        return
+    from instances.dag.json import write_dag_instance
+    from instances.readers.dag.read import READERS, read_instance
+    from studies.cli.parameters import option_of_place, reader_options
+    from studies.cli.progress import LiveProgress
+
+    if from_ not in READERS:
+        raise BadInputError(f"--from: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {quoted(from_)}.")
+    cost = cost_model(
+        tick_seconds=tick_seconds,
+        mean_ticks=mean_ticks,
+        heterogeneity=heterogeneity,
+        consistency=consistency,
+        ccr=ccr,
+        memory_tightness=memory_tightness,
+        forbidden=forbidden,
+    )
+    given = {"cluster": cluster(gpus), "cost": cost, "seed": seed, "reference_kind": reference_kind}
+    values = reader_options(from_, given, set_ or [])
+    check_outputs([file], [output])
+    shown = LiveProgress(f"reading {file.name}", is_search=False)
+    with shown, reading(file), options(option_of_place(values), str(file)):
+        instance = read_instance(from_, file, **values)
+    with writing(output):
+        write_dag_instance(instance, output)
+    if as_json:
+        print_json({**instance_summary(instance, output), "converted_from": str(file), "from_format": from_})
+    else:
+        print_text(aligned({**instance.summary(), "written to": str(output)}))
+
+
+def _print_formats(*, as_json: bool) -> None:
+    """List the formats."""
+    from instances.readers.dag.read import READERS
+    from instances.readers.jobs.read import JOBS_READERS
+
+    formats, jobs_formats = _formats(READERS), _formats(JOBS_READERS)
+    if as_json:
+        print_json({"formats": formats, "jobs_formats": jobs_formats})
+        return
+    for entries, title in ((formats, "Formats"), (jobs_formats, "Traces of jobs that arrive")):
+        rows = [[str(item["name"]), str(item["description"]), ", ".join(map(str, item["options"]))] for item in entries]
+        print_text(text_table(["format", "what it is", "options"], rows, title=title))
+
+
+def _formats(readers: "Mapping[str, Reader | JobsReader]") -> list[dict[str, Any]]:
+    """Describe formats as JSON values."""
+    return [
+        {
+            "name": name,
+            "description": reader.description,
+            "extensions": list(reader.extensions),
+            "options": list(reader.options()),
+        }
+        for name, reader in readers.items()
+    ]

@@ -1,0 +1,324 @@
+"""What `generate` and `convert` do beyond DAG families: the list of families, planted optima, and jobs instances."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from instances.generators.dag.planted import planted_optimum
+from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
+from instances.generators.jobs.planted import planted_jobs
+from instances.jobs.json import write_jobs_instance, write_jobs_schedule
+from instances.readers.jobs.read import JOBS_READERS, read_jobs
+from studies.cli.input import BadInputError, options, reading, writing
+from studies.cli.output import check_outputs, print_json, print_text
+from studies.cli.parameters import set_parameters
+from studies.cli.progress import LiveProgress
+from studies.text_tables import aligned, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from instances.clusters.cluster import Cluster
+    from instances.generators.dag.planted import PlantedOptimum
+    from instances.jobs.instance import JobsInstance
+
+
+def generator_list() -> dict[str, Any]:
+    """Return families, cluster presets and kinds of GPU as JSON values."""
+    from instances.clusters.cluster import CLUSTER_PRESETS
+    from instances.clusters.gpu_kinds import GPU_KINDS
+    from instances.generators.dag.generate import FAMILIES
+    from instances.generators.dag.planted import planted_optimum
+    from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
+    from instances.generators.jobs.planted import planted_jobs
+
+    return {
+        "families": [
+            {
+                "name": name,
+                "description": family.description,
+                "source": family.source,
+                "parameters": list(family.parameters()),
+            }
+            for name, family in FAMILIES.items()
+        ]
+        + [
+            {
+                "name": "planted",
+                "description": "built around an optimal schedule: the optimum is known at any size",
+                "source": "ours",
+                "parameters": [name for name in signature(planted_optimum).parameters if name not in PLANTED_OPTIONS],
+            }
+        ],
+        "jobs_families": [
+            {
+                "name": name,
+                "description": family.description,
+                "source": family.source,
+                "parameters": list(family.parameters()),
+            }
+            for name, family in ALL_JOBS_FAMILIES.items()
+        ]
+        + [
+            {
+                "name": PLANTED_JOBS,
+                "description": "built around an optimal schedule: the optimum is known at any size",
+                "source": "ours",
+                "parameters": [name for name in signature(planted_jobs).parameters if name not in PLANTED_OWN],
+            }
+        ],
+        "cluster_presets": [
+            {"name": name, "description": _first_line(preset)} for name, preset in CLUSTER_PRESETS.items()
+        ],
+        "gpu_kinds": [
+            {"name": kind.name, "memory_bytes": kind.memory_bytes, "memory_bandwidth": kind.memory_bandwidth}
+            for kind in GPU_KINDS.values()
+        ],
+    }
+
+
+def generator_list_text() -> str:
+    """Return the same as tables."""
+    listed = generator_list()
+    families = text_table(
+        ["family", "what it models", "--set"],
+        [[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["families"]],
+        title="Families",
+    )
+    jobs_families = text_table(
+        ["family", "what it models", "--set"],
+        [[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["jobs_families"]],
+        title="Families of jobs that arrive, with --jobs and --load",
+    )
+    presets = text_table(
+        ["preset", "what it is"],
+        [[item["name"], item["description"]] for item in listed["cluster_presets"]],
+        title="Cluster presets",
+    )
+    kinds = text_table(
+        ["kind", "memory GiB", "GB/s"],
+        [
+            [item["name"], f"{item['memory_bytes'] / 2**30:g}", f"{item['memory_bandwidth'] / 1e9:g}"]
+            for item in listed["gpu_kinds"]
+        ],
+        title="Kinds of GPU, for --gpus such as 2xV100-16GB+1xT4,4xP100",
+        numbers=["memory GiB", "GB/s"],
+    )
+    return f"{families}\n\n{jobs_families}\n\n{presets}\n\n{kinds}"
+
+
+def _first_line(function: Callable[..., object]) -> str:
+    """Return the first line of a function's docstring."""
+    return (function.__doc__ or "").strip().split("\n", 1)[0]
+
+
+PLANTED_OPTIONS = ("tasks", "seed", "cluster", "memory_tightness", "forbidden", "tick_seconds", "name")
+"""Parameters that have options of their own, or none."""
+
+
+def planted(
+    *, tasks: int, seed: int, cluster: Cluster | None, cost: Mapping[str, float | None], texts: Sequence[str]
+) -> tuple[PlantedOptimum, dict[str, Any]]:
+    """Make an instance around an optimal schedule; return it with the parameters that were set.
+
+    Parameters
+    ----------
+    tasks, seed, cluster
+        As for `planted_optimum`.
+    cost
+        Values of the cost options by name, None where one was not given.
+    texts
+        ``key=value`` for all other parameters.
+
+    Raises
+    ------
+    BadInputError
+        If an option is none of this family, or out of range.
+    """
+    parameters = set_parameters("planted", planted_optimum, texts, without=PLANTED_OPTIONS)
+    given: dict[str, Any] = {name: value for name, value in cost.items() if value is not None}
+    for name in given:
+        if name not in PLANTED_OPTIONS:
+            raise BadInputError(f"--{name.replace('_', '-')}: expected none for planted, which has no such option.")
+    places = {"cluster": "--gpus", **{name: f"--{name.replace('_', '-')}" for name in ("tasks", *given)}}
+    with options({**places, **{name: f"--set {name}" for name in parameters}}, "planted"):
+        made = planted_optimum(tasks=tasks, seed=seed, cluster=cluster, **given, **parameters)
+    return made, parameters
+
+
+def certificate_document(made: PlantedOptimum) -> dict[str, object]:
+    """Return optimum and proof as JSON values."""
+    return {
+        "optimum": made.optimum,
+        "certificate": made.certificate,
+        "gpu_weights": None if made.gpu_weights is None else made.gpu_weights.tolist(),
+        "path": None if made.path is None else made.path.tolist(),
+    }
+
+
+def certificate_text(made: PlantedOptimum) -> str:
+    """Say in one line what proves the optimum."""
+    if made.gpu_weights is not None:
+        return f"area, with the weights {', '.join(map(str, made.gpu_weights.tolist()))} of the GPUs"
+    return f"path of {0 if made.path is None else len(made.path)} tasks (--json lists them)"
+
+
+PLANTED_JOBS = "jobs-planted"
+"""Family whose instances come with an optimal schedule."""
+
+PLANTED_OWN = ("jobs", "seed", "cluster", "forbidden", "tick_seconds", "name")
+"""Parameters of `planted_jobs` that have options of their own, or none."""
+
+
+def generate_jobs_file(
+    family: str,
+    *,
+    jobs: int,
+    load: float | None,
+    seed: int,
+    cluster: Cluster | None,
+    tick_seconds: float | None,
+    forbidden: float | None,
+    others: Mapping[str, object],
+    texts: Sequence[str],
+    output: Path,
+    schedule_out: Path | None,
+    as_json: bool,
+) -> None:
+    """Make an instance of a jobs family, write it and say what it is.
+
+    Parameters
+    ----------
+    family
+        A key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`.
+    jobs, load, seed, cluster, tick_seconds, forbidden
+        Options of their own; None stands for the family's default.
+    others
+        Options that no jobs family has, by name; None where one was not given.
+    texts
+        ``key=value`` for parameters of the family.
+    output, schedule_out
+        Files to write.
+    as_json
+        Whether to print JSON.
+
+    Raises
+    ------
+    BadInputError
+        If an option is none of this family, or out of range.
+    """
+    for name, value in others.items():
+        if value is not None:
+            raise BadInputError(f"--{name.replace('_', '-')}: expected none for {family}, which has no such option.")
+    is_planted = family == PLANTED_JOBS
+    if is_planted and load is not None:
+        raise BadInputError(f"--load: expected none for {family}, whose arrivals follow from its schedule.")
+    if not is_planted and schedule_out is not None:
+        raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED_JOBS} knows a schedule.")
+    check_outputs([], [output, schedule_out])
+    function = planted_jobs if is_planted else ALL_JOBS_FAMILIES[family].load()
+    own = PLANTED_OWN if is_planted else ("jobs", "forbidden")
+    parameters = set_parameters(family, function, texts, without=own)
+    given: dict[str, Any] = {"load": load, "tick_seconds": tick_seconds, "forbidden": forbidden}
+    given = {name: value for name, value in given.items() if value is not None}
+    if "forbidden" in given and not is_planted and "forbidden" not in ALL_JOBS_FAMILIES[family].parameters():
+        raise BadInputError(f"--forbidden: expected none for {family}, which has no such option.")
+    places = {name: f"--set {name}" for name in signature(function).parameters if name not in own}
+    places |= {"cluster": "--gpus", **{name: f"--{name.replace('_', '-')}" for name in ("jobs", *given)}}
+    with LiveProgress(f"generating {family}", is_search=False), options(places, family):
+        if is_planted:
+            made = planted_jobs(jobs=jobs, seed=seed, cluster=cluster, **given, **parameters)
+            instance, schedule = made.instance, made.schedule
+        else:
+            instance = generate_jobs(family, jobs=jobs, seed=seed, cluster=cluster, **given, **parameters)
+    with writing(output):
+        write_jobs_instance(instance, output)
+    if schedule_out is not None:
+        with writing(schedule_out):
+            write_jobs_schedule(instance, schedule, schedule_out)
+    known = {"objective": str(made.objective), "optimum": made.optimum} if is_planted else {}
+    if as_json:
+        summary = {**jobs_summary(instance, output), "family": family, "seed": seed, "parameters": parameters}
+        print_json({**summary, **known})
+    else:
+        lines = {name: str(value) for name, value in known.items()}
+        print_text(aligned({**jobs_lines(instance, output), **lines}))
+
+
+READER_OPTIONS = {"cluster": "--gpus", "seed": "--seed", "tick_seconds": "--tick-seconds"}
+"""Parameters of readers that have options of their own."""
+
+
+def convert_jobs_file(
+    format_name: str,
+    file: Path,
+    *,
+    given: Mapping[str, object],
+    others: Mapping[str, object],
+    texts: Sequence[str],
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Read a trace, write the instance and say what it is.
+
+    Parameters
+    ----------
+    format_name
+        A key of `JOBS_READERS`.
+    file
+        The trace.
+    given
+        Values of `READER_OPTIONS`; None where one was not given.
+    others
+        Options that no trace has, by name; None where one was not given.
+    texts
+        ``key=value`` for all other options of the format.
+    output
+        File to write.
+    as_json
+        Whether to print JSON.
+
+    Raises
+    ------
+    BadInputError
+        If an option is none of this format, or out of range, or the file is broken.
+    """
+    for name, value in others.items():
+        if value is not None:
+            option = name.replace("_", "-")
+            raise BadInputError(f"--{option}: expected none for format {format_name}, which has no such option.")
+    values = set_parameters(format_name, JOBS_READERS[format_name].function(), texts, without=list(READER_OPTIONS))
+    places = {**{name: f"--set {name}" for name in JOBS_READERS[format_name].options()}, **READER_OPTIONS}
+    chosen = {**values, **{name: value for name, value in given.items() if value is not None}}
+    check_outputs([file], [output])
+    with LiveProgress(f"reading {file.name}", is_search=False), reading(file), options(places, str(file)):
+        instance = read_jobs(format_name, file, **chosen)
+    with writing(output):
+        write_jobs_instance(instance, output)
+    if as_json:
+        print_json({**jobs_summary(instance, output), "converted_from": str(file), "from_format": format_name})
+    else:
+        print_text(aligned(jobs_lines(instance, output)))
+
+
+def jobs_summary(instance: JobsInstance, path: Path) -> dict[str, object]:
+    """Return file, name, content hash, sizes and load as JSON values; no load where all jobs arrive at once."""
+    return {
+        "file": str(path),
+        "instance": instance.name,
+        "instance_sha256": instance.sha256,
+        "num_jobs": instance.num_jobs,
+        "num_servers": instance.num_servers,
+        "num_gpus": instance.num_gpus,
+        "load": load_factor(instance),
+        "tick_seconds": instance.tick_seconds,
+    }
+
+
+def jobs_lines(instance: JobsInstance, path: Path) -> dict[str, str]:
+    """Return the same for readers, as label and text."""
+    load = load_factor(instance)
+    known = {} if load is None else {"load": f"{load:.3f}"}
+    return {**instance.summary(), **known, "written to": str(path)}

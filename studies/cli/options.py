@@ -1,0 +1,452 @@
+"""Arguments and options that several commands share, and how their texts become values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from studies.cli.input import BadInputError, options, quoted, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from instances.clusters.cluster import Cluster
+    from instances.clusters.cost_model import CostModel
+    from instances.library.ledger import LedgerEntry
+    from instances.library.library import Library
+
+
+def integer(option: str, *, low: int, high: int | None = None) -> Callable[[str], int]:
+    """Return a function that reads an integer of at least `low` and, where it is given, at most `high`."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError as error:
+            raise BadInputError(f"{option}: expected an integer, got {quoted(text)}.") from error
+        if value < low:
+            raise BadInputError(f"{option}: expected an integer of at least {low}, got {value}.")
+        if high is not None and value > high:
+            raise BadInputError(f"{option}: expected an integer of at most {high}, got {value}.")
+        return value
+
+    return parse
+
+
+def number(
+    option: str, *, low: float = 0.0, high: float = math.inf, low_is_allowed: bool = True
+) -> Callable[[str], float]:
+    """Return a function that reads a finite number from `low` to `high`."""
+    expected = f"a number {'of at least' if low_is_allowed else 'above'} {low:g}"
+    if high < math.inf:
+        expected = f"a number in {low:g}..{high:g}"
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError as error:
+            raise BadInputError(f"{option}: expected a number, got {quoted(text)}.") from error
+        if not low <= value <= high or math.isinf(value) or (value == low and not low_is_allowed):
+            raise BadInputError(f"{option}: expected {expected}, got {value:g}.")
+        return value
+
+    return parse
+
+
+def objective(text: str) -> str:
+    """Read the name of an objective of either problem; hyphens stand for underscores."""
+    from instances.dag.objective import Objective
+    from instances.jobs.objective import JobsObjective
+
+    name = text.replace("-", "_")
+    if name not in [*Objective, *JobsObjective]:
+        expected = f"{' or '.join(Objective)}, for jobs {' or '.join(JobsObjective)}"
+        raise BadInputError(f"--objective: expected {expected}, got {quoted(text)}.")
+    return name
+
+
+def dag_objective(name: str | None) -> str:
+    """Return the objective of DAG instances that is meant; None for the default.
+
+    Raises
+    ------
+    BadInputError
+        If it is one of jobs only.
+    """
+    from instances.dag.objective import Objective
+
+    if name is None:
+        return str(Objective.MAKESPAN)
+    if name not in list(Objective):
+        raise BadInputError(f"--objective: expected {' or '.join(Objective)} for DAGs of tasks, got {name!r}.")
+    return name
+
+
+def contention(text: str) -> str:
+    """Read the name of a rule of contention."""
+    from instances.dag.contention import Contention
+
+    if text not in list(Contention):
+        raise BadInputError(f"--contention: expected {' or '.join(Contention)}, got {quoted(text)}.")
+    return text
+
+
+def method(text: str) -> str:
+    """Read the name of a method of either problem."""
+    from solvers.methods import JOBS_METHODS
+
+    if text in JOBS_METHODS:
+        return text
+    return dag_method(text)
+
+
+def dag_method(text: str) -> str:
+    """Read the name of a method for DAG instances.
+
+    Raises
+    ------
+    BadInputError
+        If there is none of that name, or it is one for jobs only.
+    """
+    from solvers.methods import method_named
+
+    try:
+        method_named(text)
+    except ValueError as error:
+        raise BadInputError(f"--{error}") from error
+    return text
+
+
+def exact_method(text: str) -> str:
+    """Read the name of an exact method."""
+    from solvers.methods import METHODS
+
+    exact = [name for name, method in METHODS.items() if method.kind == "exact"]
+    if text not in exact:
+        raise BadInputError(f"--against: expected {' or '.join(exact)}, got {quoted(text)}.")
+    return text
+
+
+def bound_methods(text: str) -> list[str]:
+    """Read names of bounds and exact methods, separated by commas."""
+    from solvers.bound_methods import BOUND_METHODS
+    from solvers.methods import METHODS
+
+    known = [*BOUND_METHODS, *(name for name, method in METHODS.items() if method.kind == "exact")]
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            raise BadInputError(f"--methods: expected some of {', '.join(known)}, got {quoted(name)}.")
+    return names
+
+
+def check_confirm_time_option(confirm: bool, time_limit: float | None) -> None:
+    """Refuse time for a confirmation that is not asked for.
+
+    Raises
+    ------
+    BadInputError
+        If there is some.
+    """
+    if time_limit is not None and not confirm:
+        raise BadInputError(f"--confirm-time-limit: expected none without --confirm, got {time_limit:g}.")
+
+
+def cluster(text: str | None) -> Cluster | None:
+    """Read a cluster: a preset or a text such as ``2xV100-16GB+1xT4,4xP100``; None stays None."""
+    from instances.clusters.cluster import parse_cluster
+
+    if text is None:
+        return None
+    try:
+        return parse_cluster(text)
+    except ValueError as error:
+        _, _, message = str(error).partition(": ")
+        raise BadInputError(f"--gpus: {message}") from error
+
+
+MAX_THREADS = 1024
+"""That of `solvers.check_arguments`, which is not imported here: help answers at once."""
+
+MAX_TASKS = 1_000_000
+"""Most tasks that may be asked for; more is a slip of the finger."""
+
+INSTANCE = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Instance, a JSON file of format optgap/dag or optgap/jobs.")
+]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+SEED = Annotated[
+    int, typer.Option("--seed", parser=integer("--seed", low=0), metavar="N", help="Seed of everything random.")
+]
+THREADS = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        parser=integer("--threads", low=1, high=MAX_THREADS),
+        metavar="T",
+        help="Threads of exact methods; default all cores.",
+    ),
+]
+TIME_LIMIT = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        parser=number("--time-limit", low_is_allowed=False),
+        metavar="SECONDS",
+        help="Time for the method; without it an exact method runs until it has a proof.",
+    ),
+]
+OBJECTIVE = Annotated[
+    str | None,
+    typer.Option(
+        "--objective",
+        parser=objective,
+        metavar="NAME",
+        help="makespan (default) or weighted_completion; for jobs total_completion (default) or weighted_completion.",
+    ),
+]
+METHOD = Annotated[
+    str, typer.Option("--method", "-m", parser=method, metavar="NAME", help="One that `optgap methods` lists.")
+]
+AGAINST = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        parser=exact_method,
+        metavar="EXACT",
+        help="Exact method that bounds the instance first, within the time limit; the gap is to what it proves.",
+    ),
+]
+BOUND_METHODS = Annotated[
+    str | None,
+    typer.Option(
+        "--methods",
+        metavar="A,B",
+        help="Bounds and exact methods; default all bounds without search.",
+    ),
+]
+CONFIRM = Annotated[
+    bool,
+    typer.Option("--confirm", help="Ask a second model to refute that a schedule below the proven bound exists."),
+]
+CONFIRM_TIME_LIMIT = Annotated[
+    float | None,
+    typer.Option(
+        "--confirm-time-limit",
+        parser=number("--confirm-time-limit", low_is_allowed=False),
+        metavar="SECONDS",
+        help="Time for that; default that of --time-limit, 60 without it.",
+    ),
+]
+CONTENTION = Annotated[
+    str,
+    typer.Option(
+        "--contention",
+        parser=contention,
+        metavar="RULE",
+        help="none, or nic: transfers between servers go one after the other on each side of their interfaces.",
+    ),
+]
+MARKDOWN = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Markdown table to write.")]
+OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Instance to write.")]
+SET = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Parameter beyond the options; may be given several times."),
+]
+GPUS = Annotated[
+    str | None,
+    typer.Option(
+        "--gpus",
+        metavar="CLUSTER",
+        help="Preset, or servers separated by commas such as 2xV100-16GB+1xT4,4xP100; 64*8xT4 for 64 like ones.",
+    ),
+]
+CCR = Annotated[
+    float | None,
+    typer.Option(
+        "--ccr", parser=number("--ccr", high=1e6), metavar="X", help="Mean transfer delay over mean duration."
+    ),
+]
+HETEROGENEITY = Annotated[
+    float | None,
+    typer.Option(
+        "--heterogeneity",
+        parser=number("--heterogeneity", high=10.0),
+        metavar="X",
+        help="Deviation of the noise on each (task, kind) in logarithms.",
+    ),
+]
+CONSISTENCY = Annotated[
+    float | None,
+    typer.Option(
+        "--consistency",
+        parser=number("--consistency", high=1.0),
+        metavar="X",
+        help="Share of tasks for which the kinds rank alike.",
+    ),
+]
+MEMORY_TIGHTNESS = Annotated[
+    float | None,
+    typer.Option(
+        "--memory-tightness",
+        parser=number("--memory-tightness", high=1.0),
+        metavar="X",
+        help="Memory of all tasks over that of all GPUs, from 0.001; 0 drops the limits.",
+    ),
+]
+FORBIDDEN = Annotated[
+    float | None,
+    typer.Option(
+        "--forbidden",
+        parser=number("--forbidden", high=1.0),
+        metavar="X",
+        help="Share of (task, kind) pairs that are not allowed.",
+    ),
+]
+TICK_SECONDS = Annotated[
+    float | None,
+    typer.Option(
+        "--tick-seconds",
+        parser=number("--tick-seconds", low=1e-12, high=1e6),
+        metavar="SECONDS",
+        help="Length of a tick; default from --mean-ticks.",
+    ),
+]
+MEAN_TICKS = Annotated[
+    float | None,
+    typer.Option(
+        "--mean-ticks",
+        parser=number("--mean-ticks", low=1.0, high=1e9),
+        metavar="X",
+        help="Mean duration in ticks, from which the tick follows.",
+    ),
+]
+
+
+MIN_TIGHTNESS = 1e-3
+"""Below it no task would ever feel the limit, and capacities could leave the range of integers."""
+
+
+def cost_model(
+    *,
+    tick_seconds: float | None,
+    mean_ticks: float | None,
+    heterogeneity: float | None,
+    consistency: float | None,
+    ccr: float | None,
+    memory_tightness: float | None,
+    forbidden: float | None,
+) -> CostModel | None:
+    """Return the cost model, None where no option was given; see `CostModel` for the parameters.
+
+    Raises
+    ------
+    BadInputError
+        If both the tick and the mean number of ticks are given, or a value is out of range.
+    """
+    if tick_seconds is not None and mean_ticks is not None:
+        raise BadInputError("--mean-ticks: expected nothing beside --tick-seconds, which fixes the tick.")
+    if memory_tightness is not None and 0.0 < memory_tightness < MIN_TIGHTNESS:
+        expected = f"0 or a number in {MIN_TIGHTNESS:g}..1"
+        raise BadInputError(f"--memory-tightness: expected {expected}, got {memory_tightness:g}.")
+    given: dict[str, Any] = {
+        "tick_seconds": tick_seconds,
+        "mean_ticks": mean_ticks,
+        "heterogeneity": heterogeneity,
+        "consistency": consistency,
+        "ccr": ccr,
+        "memory_tightness": memory_tightness,
+        "forbidden": forbidden,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given:
+        return None
+    from instances.clusters.cost_model import CostModel
+
+    with options({name: f"--{name.replace('_', '-')}" for name in given}, "cost model"):
+        return CostModel(**given)
+
+
+def _problem(text: str) -> str:
+    """Read the name of a problem."""
+    if text not in ("dag", "jobs"):
+        raise BadInputError(f"--problem: expected dag or jobs, got {quoted(text)}.")
+    return text
+
+
+LIBRARY = Annotated[
+    Path | None,
+    typer.Option("--library", metavar="DIR", help="Folder of a library; default the one that comes with optgap."),
+]
+NAMES = Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Names, or how they begin; default all.")]
+FAMILY = Annotated[str | None, typer.Option("--family", metavar="NAME", help="Only instances of this family.")]
+PROBLEM = Annotated[
+    str | None, typer.Option("--problem", parser=_problem, metavar="NAME", help="Only dag, or only jobs.")
+]
+MIN_SIZE = Annotated[
+    int | None,
+    typer.Option("--min-tasks", parser=integer("--min-tasks", low=0), metavar="N", help="At least so many tasks."),
+]
+MAX_SIZE = Annotated[
+    int | None,
+    typer.Option("--max-tasks", parser=integer("--max-tasks", low=0), metavar="N", help="At most; of jobs: jobs."),
+]
+OPEN = Annotated[bool, typer.Option("--open", help="Only where the optimum is not proved.")]
+
+
+@contextmanager
+def library_files() -> Iterator[None]:
+    """Tell what is wrong with a file of the library in one line."""
+    from instances.library.ledger import LibraryFileError
+
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(f"{error.filename}: expected a file of the library, got: {reason(error)}.") from error
+    except LibraryFileError as error:
+        raise BadInputError(str(error)) from error
+
+
+def chosen_entries(
+    library: Library,
+    names: list[str] | None,
+    *,
+    family: str | None,
+    problem: str | None,
+    min_size: int | None,
+    max_size: int | None,
+    is_open: bool,
+) -> list[LedgerEntry]:
+    """Return the entries that the options choose, in the order of the catalogue.
+
+    Raises
+    ------
+    BadInputError
+        If a name or family is in no instance.
+    """
+    families = dict.fromkeys(entry.family for entry in library.catalogue.values())
+    if family is not None and family not in families:
+        raise BadInputError(f"--family: expected one of {', '.join(families)}, got {quoted(family)}.")
+    for name in names or ():
+        if not any(known.startswith(name) for known in library.catalogue):
+            near = library.similar_names(name)
+            such = f", such as {' or '.join(near)}" if near else ""
+            raise BadInputError(f"NAME: expected how a name of the library begins{such}, got {quoted(name)}.")
+    found = []
+    for entry in library.entries():
+        instance = library.catalogue[entry.instance]
+        if (
+            (not names or instance.name.startswith(tuple(names)))
+            and family in (None, instance.family)
+            and problem in (None, instance.problem)
+            and (min_size is None or instance.size >= min_size)
+            and (max_size is None or instance.size <= max_size)
+            and not (is_open and entry.status == "optimal")
+        ):
+            found.append(entry)
+    return found

@@ -1,0 +1,173 @@
+"""Answers on stdout, everything else on stderr, and files that a command writes beside its answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from studies.cli.input import BadInputError, reason, writing
+from studies.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from matplotlib.axes import Axes
+
+    from instances.dag.instance import DagInstance
+
+
+def print_text(text: str) -> None:
+    """Print an answer; a reader that has gone away (``| head``) is no error.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be written for another reason, such as a full disk.
+    """
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except OSError as error:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered goes there when the process ends
+        os.close(nowhere)
+        if not isinstance(error, BrokenPipeError):
+            raise BadInputError(f"stdout: expected room for the answer, got: {reason(error)}.") from error
+
+
+def print_json(document: object) -> None:
+    """Print an answer as one JSON document."""
+    print_text(json.dumps(document, indent=2, allow_nan=False))
+
+
+def note(text: str) -> None:
+    """Write one line to stderr."""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stderr.write(f"{printable(' '.join(text.split()))}\n")
+        sys.stderr.flush()
+
+
+FIGURES = (".png", ".pdf", ".svg")
+"""Endings of the names of figures."""
+
+
+def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None], *, figure: Path | None = None) -> None:
+    """Check all files that a command is to write, of which one may be a figure; None is no file.
+
+    Raises
+    ------
+    BadInputError
+        If the figure has no name of `FIGURES`, an output replaces an input or another output, or cannot be written.
+    """
+    check_suffix(figure, FIGURES)
+    check_distinct(inputs, [*outputs, figure])
+    for path in (*outputs, figure):
+        check_writable(path)
+
+
+def check_writable(path: Path | None) -> None:
+    """Check that a file can be written; nothing is left behind, and None is no file.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot.
+    """
+    if path is None:
+        return
+    with writing(path):
+        was_there = path.exists()
+        with path.open("ab"):
+            pass
+        if not was_there:
+            path.unlink()
+
+
+def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Check the ending of a file's name.
+
+    Raises
+    ------
+    BadInputError
+        If it is another one.
+    """
+    if path is not None and path.suffix.lower() not in suffixes:
+        raise BadInputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}.")
+
+
+def check_distinct(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
+    """Check that no output replaces an input or another output; None is no file.
+
+    Raises
+    ------
+    BadInputError
+        If one does.
+    """
+    read = {path.resolve() for path in inputs if path is not None}
+    written: set[Path] = set()
+    for path in outputs:
+        if path is None:
+            continue
+        if path.resolve() in read:
+            raise BadInputError(f"{path}: expected another file to write than the one that is read.")
+        if path.resolve() in written:
+            raise BadInputError(f"{path}: expected a file of its own for each output, got it twice.")
+        written.add(path.resolve())
+
+
+def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
+    """Write a file by a function of its path; None is no file, and nothing is called.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be written.
+    """
+    if path is not None:
+        with writing(path):
+            write(path)
+
+
+def write_text_output(path: Path | None, text: Callable[[], str]) -> None:
+    """Write a text, which is made only if it is wanted; the rest is as in `write_output`."""
+    write_output(path, lambda file: file.write_text(text(), encoding="utf-8"))
+
+
+def write_figure(path: Path | None, axes: Callable[[], Axes], *, dpi: int = 150, **options: Any) -> None:
+    """Write the figure of axes, which are drawn only if they are wanted; the rest is as in `write_output`.
+
+    Parameters
+    ----------
+    path
+        Its ending says the format.
+    axes
+        Draws.
+    dpi
+        Dots per inch where the format has dots.
+    options
+        Others of `Figure.savefig`.
+    """
+    if path is None:
+        return
+    figure = axes().get_figure(root=True)
+    assert figure is not None  # the axes were just made with one
+    write_output(path, lambda file: figure.savefig(file, dpi=dpi, **options))
+
+
+def instance_summary(instance: DagInstance, path: Path) -> dict[str, object]:
+    """Return file, name, content hash and sizes as JSON values."""
+    return {
+        "file": str(path),
+        "instance": instance.name,
+        "instance_sha256": instance.sha256,
+        "num_tasks": instance.num_tasks,
+        "num_edges": instance.num_edges,
+        "num_gpus": instance.num_gpus,
+        "num_jobs": instance.num_jobs,
+        "tick_seconds": instance.tick_seconds,
+    }

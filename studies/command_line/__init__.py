@@ -1,1 +1,0 @@
-"""The pieces that the commands share: options, messages, progress, tables of text."""

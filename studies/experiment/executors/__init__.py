@@ -1,1 +1,0 @@
-"""Where runs are made: processes of this machine, or a cluster."""

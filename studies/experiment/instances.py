@@ -1,0 +1,260 @@
+"""The instances of a study, made from what a specification describes, each with its place in the design."""
+
+from __future__ import annotations
+
+import glob
+import json
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from instances.clusters.cluster import CLUSTER_PRESETS, parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.dag.json import read_dag_instance
+from instances.generators.dag.generate import generate
+from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
+from instances.jobs.instance import JobsInstance
+from instances.jobs.json import read_jobs_instance
+from studies.experiment.specification import HETEROGENEITY, JOBS, InstanceFiles, InstanceGrid, JobsGrid, StudySpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from instances.dag.instance import DagInstance
+
+    Stored = Callable[[str], DagInstance | JobsInstance | None]
+
+
+NOT_SAID = "-"
+"""Text of a coordinate that is not known, or that the problem does not have."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StudyInstance:
+    """An instance and where it comes from.
+
+    Parameters
+    ----------
+    instance
+        What is scheduled.
+    origin
+        What it was made from, as JSON text: the same origin is never made twice in a study.
+    family
+        Of the generator, "file" for files.
+    cluster
+        Text of the cluster, "-" for files.
+    ccr
+        Communication-to-computation ratio that was asked for, None where none was.
+    heterogeneity
+        "consistent" or "inconsistent", "-" for files and for jobs.
+    load
+        Of a jobs instance: as asked for, of a file as it is; None where all jobs arrive at once, and for DAGs.
+    """
+
+    instance: DagInstance | JobsInstance
+    origin: str
+    family: str
+    cluster: str = NOT_SAID
+    ccr: float | None = None
+    heterogeneity: str = NOT_SAID
+    load: float | None = None
+
+    @property
+    def num_tasks(self) -> int | None:
+        """Number of tasks, None for jobs: their stages are no tasks."""
+        return None if isinstance(self.instance, JobsInstance) else self.instance.num_tasks
+
+    @property
+    def num_edges(self) -> int | None:
+        """Number of edges, None for jobs."""
+        return None if isinstance(self.instance, JobsInstance) else self.instance.num_edges
+
+    @property
+    def num_pairs(self) -> int:
+        """Pairs of task (or job) and GPU: what run times grow with."""
+        return (self.instance.num_jobs if self.num_tasks is None else self.num_tasks) * self.instance.num_gpus
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file that holds it in the folder of a study: unique, and safe in any file system."""
+        stem = re.sub(r"[^A-Za-z0-9.-]+", "-", self.instance.name).strip("-.")[:80]
+        return f"{stem or 'instance'}-{self.instance.sha256[:12]}.json"
+
+
+FILE_FAMILY = "file"
+"""Family of instances from files."""
+
+
+def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -> list[StudyInstance]:
+    """Make all instances of a study.
+
+    Parameters
+    ----------
+    spec
+        The study.
+    stored
+        Returns the instance of an origin that was made before, None where there is none: a stored instance stays what
+        it is, even should its generator change.
+
+    Returns
+    -------
+    list[StudyInstance]
+        In the order of the specification; no two are the same.
+
+    Raises
+    ------
+    ValueError
+        If an instance cannot be made, a file cannot be read, a pattern matches nothing, or two instances are the same.
+    """
+    found: list[StudyInstance] = []
+    place_of: dict[str, str] = {}
+    for index, source in enumerate(spec.instances):
+        place = f"instances[{index}]"
+        if isinstance(source, InstanceFiles):
+            several = _from_files(source, spec, place)
+        elif isinstance(source, JobsGrid):
+            several = _from_jobs_grid(source, place, stored)
+        else:
+            several = _from_grid(source, place, stored)
+        for item in several:
+            sha256, name = item.instance.sha256, item.instance.name
+            if sha256 in place_of:
+                raise ValueError(
+                    f"{place}: expected instances that differ, got {name!r} twice (also {place_of[sha256]})."
+                )
+            place_of[sha256] = place
+            found.append(item)
+    return found
+
+
+def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[StudyInstance]:
+    """Read files."""
+    read: Callable[[Path], DagInstance | JobsInstance] = (
+        read_jobs_instance if spec.problem == JOBS else read_dag_instance
+    )
+    for pattern in source.patterns:
+        paths = sorted(spec.folder / path for path in glob.glob(pattern, root_dir=spec.folder, recursive=True))
+        if not paths:
+            raise ValueError(f"{place}.files: expected files that match {pattern!r} in {spec.folder}, got none.")
+        for path in paths:
+            try:
+                instance = read(path)
+            except OSError as error:
+                said = (error.strerror or str(error)).lower()
+                raise ValueError(f"{place}.files, {path.name}: expected a file to read, got: {said}.") from error
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{place}.files, {path.name}, {error}") from error
+            yield StudyInstance(
+                instance=instance,
+                origin=json.dumps({"file": instance.sha256}),
+                family=FILE_FAMILY,
+                load=load_factor(instance) if isinstance(instance, JobsInstance) else None,
+            )
+
+
+def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
+    """Generate every combination; replicates vary fastest."""
+    combinations = product(
+        grid.families, grid.tasks, grid.clusters, grid.ccr, grid.heterogeneity, range(grid.seed, grid.seed + grid.count)
+    )
+    for family, tasks, cluster, ccr, heterogeneity, seed in combinations:
+        origin = json.dumps(
+            {
+                "family": family,
+                "tasks": tasks,
+                "cluster": cluster,
+                "ccr": ccr,
+                "heterogeneity": heterogeneity,
+                "seed": seed,
+                "cost": dict(grid.cost),
+                "parameters": dict(grid.parameters),
+            },
+            sort_keys=True,
+        )
+        instance = stored(origin)
+        if instance is None:
+            try:
+                name = _name(family, tasks, _cluster_name(cluster, grid.clusters), ccr, heterogeneity, seed)
+                instance = generate(
+                    family,
+                    tasks=tasks,
+                    seed=seed,
+                    cluster=parse_cluster(cluster),
+                    cost=CostModel(ccr=ccr, consistency=HETEROGENEITY[heterogeneity], **grid.cost),
+                    name=name,
+                    **grid.parameters,
+                )
+            except (ValueError, TypeError) as error:
+                raise _refusal(place, error) from error
+        yield StudyInstance(
+            instance=instance, origin=origin, family=family, cluster=cluster, ccr=ccr, heterogeneity=heterogeneity
+        )
+
+
+def _from_jobs_grid(grid: JobsGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
+    """Generate every combination of jobs; replicates vary fastest."""
+    combinations = product(
+        grid.families, grid.jobs, grid.clusters, grid.loads, range(grid.seed, grid.seed + grid.count)
+    )
+    for family, jobs, wanted, load, seed in combinations:
+        cluster = ALL_JOBS_FAMILIES[family].cluster if wanted is None else wanted
+        origin = json.dumps(
+            {
+                "family": family,
+                "jobs": jobs,
+                "cluster": cluster,
+                "load": load,
+                "seed": seed,
+                "tick_seconds": grid.tick_seconds,
+                "parameters": dict(grid.parameters),
+            },
+            sort_keys=True,
+        )
+        instance = stored(origin)
+        if instance is None:
+            try:
+                name = None if wanted is None else _jobs_name(family, jobs, wanted, grid.clusters, load, seed)
+                instance = generate_jobs(
+                    family,
+                    jobs=jobs,
+                    seed=seed,
+                    load=load,
+                    cluster=parse_cluster(cluster),
+                    tick_seconds=grid.tick_seconds,
+                    name=name,
+                    **grid.parameters,
+                )
+            except (ValueError, TypeError) as error:
+                raise _refusal(place, error) from error
+        yield StudyInstance(
+            instance=instance, origin=origin, family=family, cluster=cluster, load=load if load > 0 else None
+        )
+
+
+def _refusal(place: str, error: Exception) -> ValueError:
+    """Return an error that says which table describes an instance that cannot be made."""
+    message = str(error)
+    if ": expected " in message:
+        return ValueError(f"{place}, {message}")
+    return ValueError(f"{place}: expected an instance that can be made, got an error: {message.rstrip('.')}.")
+
+
+def _name(family: str, tasks: int, cluster: str, ccr: float | None, heterogeneity: str, seed: int) -> str:
+    """Return a name that tells all coordinates."""
+    ratio = "" if ccr is None else f"-ccr{ccr:g}"
+    return f"{family}-{tasks}-{cluster}{ratio}-{heterogeneity}-s{seed}"
+
+
+def _jobs_name(family: str, jobs: int, cluster: str, clusters: tuple[str | None, ...], load: float, seed: int) -> str:
+    """Return a name that tells all coordinates; on the cluster of the family that of the generator does."""
+    return f"{family}-n{jobs}-{_cluster_name(cluster, clusters)}-load{load:g}-s{seed}"
+
+
+def _cluster_name(cluster: str, clusters: tuple[str | None, ...]) -> str:
+    """Return a short name: that of a preset, else the number of GPUs."""
+    if cluster in CLUSTER_PRESETS:
+        return cluster
+    number = f"{clusters.index(cluster)}-" if len(clusters) > 1 else ""
+    return f"cluster{number}{len(parse_cluster(cluster).kinds)}"

@@ -1,0 +1,284 @@
+"""What a study compares: problem, instances, methods, budgets, repetitions and reference bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import FAMILIES
+from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
+from instances.jobs.objective import JobsObjective
+from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
+from solvers.methods import JOBS_METHODS, METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from heuristics.search.stop_criteria import StopCriterion
+    from solvers.methods import Method
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StudyProblem:
+    """What a specification may name under one problem.
+
+    Parameters
+    ----------
+    name
+        Of the problem, as in ``[study] problem``.
+    objectives
+        What may be minimised; the first is the default.
+    families, bounds
+        Names of generator families and of bounds without search.
+    methods
+        Registered methods by name.
+    fields
+        Fields of ``[[instances]]`` that only this problem has.
+    """
+
+    name: str
+    objectives: type[Objective | JobsObjective]
+    families: tuple[str, ...]
+    bounds: tuple[str, ...]
+    methods: Mapping[str, Method]
+    fields: tuple[str, ...]
+
+    def exact_methods(self) -> list[str]:
+        """Return the names of the methods that prove optima."""
+        return [name for name, method in self.methods.items() if method.kind == "exact"]
+
+
+DAG, JOBS = "dag", "jobs"
+
+PROBLEMS = {
+    DAG: StudyProblem(
+        name=DAG,
+        objectives=Objective,
+        families=tuple(FAMILIES),
+        bounds=tuple(BOUND_METHODS),
+        methods=METHODS,
+        fields=("tasks", "ccr", "heterogeneity", "cost"),
+    ),
+    JOBS: StudyProblem(
+        name=JOBS,
+        objectives=JobsObjective,
+        families=tuple(ALL_JOBS_FAMILIES),
+        bounds=tuple(JOBS_BOUND_METHODS),
+        methods=JOBS_METHODS,
+        fields=("jobs", "load", "tick_seconds"),
+    ),
+}
+"""Problems by name."""
+
+
+def other_problem(problem: StudyProblem) -> StudyProblem:
+    """Return the other one: names and fields of it are told apart from those that nobody knows."""
+    return PROBLEMS[JOBS if problem.name == DAG else DAG]
+
+
+NO_BUDGET = "-"
+"""Text of the budget of what has none: constructions and bounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchBudget:
+    """Evaluations, seconds or both, whichever ends first; neither for what builds one schedule.
+
+    Parameters
+    ----------
+    evaluations
+        Complete schedules that may be built, None for any number.
+    seconds
+        Wall time of the method, None for any.
+    """
+
+    evaluations: int | None = None
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        """Return the text that tables show, such as ``2000 evaluations`` or ``1 s``."""
+        parts = [] if self.evaluations is None else [f"{self.evaluations} evaluations"]
+        parts += [] if self.seconds is None else [f"{self.seconds:g} s"]
+        return ", ".join(parts) or NO_BUDGET
+
+    def stop(self) -> StopCriterion:
+        """Return the stop criterion of a search.
+
+        Raises
+        ------
+        ValueError
+            If there is no budget.
+        """
+        criteria: list[StopCriterion] = [] if self.evaluations is None else [MaxEvaluations(self.evaluations)]
+        criteria += [] if self.seconds is None else [MaxSeconds(self.seconds)]
+        if not criteria:
+            raise ValueError("budget: expected evaluations or seconds for a search, got neither.")
+        return criteria[0] if len(criteria) == 1 else AnyOf(criteria)
+
+
+HETEROGENEITY = {"consistent": 1.0, "inconsistent": 0.0}
+"""Names of `CostModel.consistency`: the kinds of GPU rank alike for all tasks, or as each task has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceGrid:
+    """Generated DAG instances: every combination of the lists.
+
+    Parameters
+    ----------
+    families, tasks
+        Names in `instances.generators.dag.generate`, and wished numbers of tasks.
+    clusters
+        As for `instances.clusters.cluster.parse_cluster`.
+    ccr
+        Communication-to-computation ratios; None leaves the modelled one.
+    heterogeneity
+        Keys of `HETEROGENEITY`.
+    count, seed
+        Replicates of every combination, with seeds `seed`, `seed` + 1, ...: one graph meets all clusters and costs.
+    cost
+        Further fields of `CostModel`.
+    parameters
+        Of the family.
+    """
+
+    families: tuple[str, ...]
+    tasks: tuple[int, ...]
+    clusters: tuple[str, ...]
+    ccr: tuple[float | None, ...] = (None,)
+    heterogeneity: tuple[str, ...] = ("inconsistent",)
+    count: int = 1
+    seed: int = 0
+    cost: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobsGrid:
+    """Generated jobs instances: every combination of the lists.
+
+    Parameters
+    ----------
+    families, jobs
+        Names in `instances.generators.jobs.generate`, and numbers of jobs.
+    loads
+        As of `generate_jobs`, at least 0.
+    clusters
+        As for `instances.clusters.cluster.parse_cluster`; None for that of the family.
+    count, seed
+        Replicates of every combination, with seeds `seed`, `seed` + 1, ...: the jobs of a seed are the same at all
+        loads, only their arrivals move.
+    tick_seconds
+        Length of a tick, None for that of the family.
+    parameters
+        Of the family.
+    """
+
+    families: tuple[str, ...]
+    jobs: tuple[int, ...]
+    loads: tuple[float, ...]
+    clusters: tuple[str | None, ...] = (None,)
+    count: int = 1
+    seed: int = 0
+    tick_seconds: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceFiles:
+    """Instances from JSON files; patterns such as ``suite/*.json``, relative to the specification."""
+
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyMethod:
+    """One contestant: a method with parameters, under a label of its own.
+
+    Parameters
+    ----------
+    label
+        Name in tables, such as "woa, no HEFT seed".
+    method
+        A registered name, or ``module:function`` of one's own. A run is known by that name, not by the text of the
+        function: who changes the function gives it another name, or begins a new store.
+    parameters
+        Given ones; all others keep their defaults.
+    vary
+        One more parameter and the values that it takes in turn, in the place of repetitions, such as several trainings
+        of a network: means over repetitions are over these, and tests over instances are on those means.
+    """
+
+    label: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    vary: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def variants(self) -> tuple[Mapping[str, Any], ...]:
+        """Parameters of every repetition where one of them varies, else the given ones alone."""
+        for name, values in self.vary.items():
+            return tuple({**self.parameters, name: value} for value in values)
+        return (self.parameters,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactReference:
+    """An exact method that bounds every instance once: seconds, threads and parameters."""
+
+    method: str
+    time_limit: float
+    threads: int = 1
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySpec:
+    """A study.
+
+    Parameters
+    ----------
+    name
+        Free text.
+    folder
+        What patterns of files are relative to.
+    text
+        The specification as it was read, stored with the results.
+    problem
+        Name of the problem that all instances are of, see `PROBLEMS`.
+    seed, repetitions
+        Seed of the study, and number of paired runs of every method on every instance.
+    objective
+        What is minimised.
+    threads
+        Of every run of a method; heuristics use one whatever stands here.
+    instances, methods, budgets
+        What is run; every search runs once under every budget.
+    bounds
+        Bounds that are computed once per instance; "default" for those that are worth their time at its size.
+    exact
+        Exact methods that run once per instance, before the methods.
+    run_seconds
+        Wall time after which any run is killed and recorded as failed; None for a multiple of its budget.
+    memory_gib
+        Physical memory of a run with everything it starts, above which it is killed; None for no limit.
+    """
+
+    name: str
+    folder: Path
+    text: str
+    problem: str = DAG
+    seed: int = 0
+    repetitions: int = 1
+    objective: Objective | JobsObjective = Objective.MAKESPAN
+    threads: int = 1
+    instances: tuple[InstanceGrid | JobsGrid | InstanceFiles, ...]
+    methods: tuple[StudyMethod, ...]
+    budgets: tuple[SearchBudget, ...]
+    bounds: tuple[str, ...] = ("default",)
+    exact: tuple[ExactReference, ...] = ()
+    run_seconds: float | None = None
+    memory_gib: float | None = None

@@ -1,1 +1,0 @@
-"""Figures of a study: box plots, convergence, performance profiles, critical differences, stability."""

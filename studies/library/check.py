@@ -1,0 +1,220 @@
+"""Checking the reference library: everything in it that can be derived again is derived again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
+from instances.jobs.instance import JobsInstance
+from instances.jobs.objective import JobsObjective, jobs_objective_value
+from instances.jobs.schedule import JobsSchedule
+from instances.jobs.verify import verify_jobs_schedule
+from instances.library.catalogue import library_identifier
+from instances.library.ledger import LOCK
+from instances.library.library import CATALOGUE, INSTANCES, LEDGER, SCHEDULES
+from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
+from solvers.lower_bound import lower_bound, lower_bound_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from pathlib import Path
+
+    from instances.library.ledger import LedgerEntry
+    from instances.library.library import Library
+    from solvers.run.bound import Bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something about an entry or a file: where, and what."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return f"{self.place}: {self.message}"
+
+
+@dataclass(slots=True, kw_only=True)
+class LibraryReport:
+    """What a check found.
+
+    Parameters
+    ----------
+    violations
+        What is wrong.
+    better
+        Bounds without search that are larger than what the ledger has; no error, an update is due.
+    num_instances, num_schedules, num_bounds
+        How many instances were read, schedules verified and bounds derived again.
+    """
+
+    violations: list[Finding] = field(default_factory=list)
+    better: list[Finding] = field(default_factory=list)
+    num_instances: int = 0
+    num_schedules: int = 0
+    num_bounds: int = 0
+
+
+def check_library(
+    library: Library,
+    names: Collection[str] | None = None,
+    *,
+    on_instance: Callable[[str], None] = lambda name: None,
+) -> LibraryReport:
+    """Check a library.
+
+    Every instance is read, and its content hash, size and number of GPUs are held against the catalogue, the catalogue
+    against the identifier. Every schedule is verified (`verify_dag_schedule`, `verify_jobs_schedule`) and its objective
+    computed from it. Every bound without search that is worth its time, and the stored one if it is such a bound, is
+    derived again: none may be above the objective of the schedule, and the stored one must come out as it stands there.
+    What only a search proves is not proved again here, and what the catalogue says of how an instance was generated is
+    not generated again; `Library.revision` changes with both. An update may run at the same time.
+
+    Parameters
+    ----------
+    library
+        As `read_library` gives it.
+    names
+        Of the instances to check; default all, and then stray files are violations too.
+    on_instance
+        Told of every instance before it is checked.
+    """
+    report = LibraryReport()
+    expected = library_identifier(library.version, {name: entry.sha256 for name, entry in library.catalogue.items()})
+    if library.identifier != expected:
+        report.violations.append(
+            Finding(place="catalogue", message=f"identifier: expected {expected}, got {library.identifier}.")
+        )
+    if names is None:
+        _check_files(library, report)
+    for name in library.catalogue if names is None else names:
+        on_instance(name)
+        _check_instance(library, name, report)
+    return report
+
+
+def _check_files(library: Library, report: LibraryReport) -> None:
+    """Find files that belong to no entry."""
+    folders = [library.folder / sub for sub in (INSTANCES, SCHEDULES)]
+    found = sorted(path for folder in (library.folder, *folders) for path in folder.iterdir())
+    library = library.reread()  # after the files were listed: an update may have stored some of them just now
+    known: set[Path] = {library.instance_path(name) for name in library.catalogue}
+    known |= {library.schedule_path(entry) for entry in library.entries() if entry.schedule is not None}
+    known |= {library.folder / name for name in (CATALOGUE, LEDGER, LOCK)} | set(folders)
+    for path in found:
+        if path not in known:
+            place = path.relative_to(library.folder).as_posix()
+            report.violations.append(Finding(place=place, message="expected no file without an entry."))
+
+
+def _check_instance(library: Library, name: str, report: LibraryReport) -> None:
+    """Check an instance and what is known of it."""
+    listed = library.named(name)
+    try:
+        instance = library.instance(name)
+    except (OSError, ValueError) as error:
+        report.violations.append(Finding(place=name, message=_told(error)))
+        return
+    report.num_instances += 1
+    size = instance.num_tasks if isinstance(instance, DagInstance) else instance.num_jobs
+    gpus = instance.num_gpus if isinstance(instance, DagInstance) else int(instance.num_gpus_of.sum())
+    for place, wanted, found in (
+        ("name", listed.name, instance.name),
+        ("size", listed.size, size),
+        ("gpus", listed.gpus, gpus),
+    ):
+        if wanted != found:
+            report.violations.append(Finding(place=name, message=f"{place}: expected {found}, got {wanted}."))
+    for objective_name in listed.objectives:
+        place = f"{name} {objective_name}"
+        entry = library.entry(name, objective_name)
+        problems = _schedule_problems(library, instance, entry, report)
+        while problems and (now := library.reread()).entry(name, objective_name) != entry:  # updated meanwhile
+            library, entry = now, now.entry(name, objective_name)
+            problems = _schedule_problems(library, instance, entry, report)
+        problems += _bound_problems(instance, entry, report)
+        report.violations += [Finding(place=place, message=message) for message in problems]
+
+
+def _schedule_problems(
+    library: Library, instance: DagInstance | JobsInstance, entry: LedgerEntry, report: LibraryReport
+) -> list[str]:
+    """Verify the schedule of an entry and compute its objective."""
+    if entry.schedule is None:
+        return []
+    try:
+        schedule = library.schedule(entry.instance, entry.objective_name)
+    except (OSError, ValueError) as error:
+        return [_told(error)]
+    violations: Sequence[object]
+    if isinstance(instance, DagInstance) and isinstance(schedule, DagSchedule):
+        violations = verify_dag_schedule(instance, schedule)
+        if violations:
+            return [f"schedule: {violation}" for violation in violations]
+        value = objective_value(instance, schedule, Objective(entry.objective_name))
+    elif isinstance(instance, JobsInstance) and isinstance(schedule, JobsSchedule):
+        violations = verify_jobs_schedule(instance, schedule)
+        if violations:
+            return [f"schedule: {violation}" for violation in violations]
+        value = jobs_objective_value(instance, schedule, JobsObjective(entry.objective_name))
+    else:
+        return [f"schedule: expected one of a {type(instance).__name__}, got a {type(schedule).__name__}."]
+    report.num_schedules += 1
+    stored = entry.schedule.objective
+    return [] if value == stored else [f"objective: expected {value}, that of the schedule, got {stored}."]
+
+
+def _bound_problems(instance: DagInstance | JobsInstance, entry: LedgerEntry, report: LibraryReport) -> list[str]:
+    """Hold the bound of an entry, and all bounds without search, against the schedule and each other."""
+    derived = _bounds_without_search(instance, entry)
+    report.num_bounds += len(derived)
+    problems = []
+    objective = None if entry.schedule is None else entry.schedule.objective
+    stored = entry.bound
+    if stored is not None and objective is not None and stored.value > objective:
+        problems.append(f"bound: expected at most the objective {objective}, got {stored.value}.")
+    for bound in derived:
+        if objective is not None and bound.value > objective:
+            problems.append(
+                f"bound: expected at most the objective {objective}, got {bound.value} of {bound.method} now."
+            )
+        if stored is not None and bound.method == stored.provenance.method and bound.value < stored.value:
+            problems.append(f"bound: expected {bound.value} of {bound.method} as derived now, got {stored.value}.")
+    best = max(derived, key=lambda bound: bound.value, default=None)
+    if best is not None and (stored is None or best.value > stored.value):
+        known = "no bound" if stored is None else f"a bound of {stored.value}"
+        report.better.append(
+            Finding(
+                place=f"{entry.instance} {entry.objective_name}",
+                message=f"{best.method} gives {best.value}, the ledger has {known}.",
+            )
+        )
+    if stored is not None and (stored.confirmed_by is None) != (stored.confirmed_date is None):
+        problems.append("bound: expected a day of the confirmation where there is one, and none elsewhere.")
+    return problems
+
+
+def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEntry) -> Sequence[Bound]:
+    """Derive the bounds that are worth their time, and the stored one if it is without search."""
+    stored = "" if entry.bound is None else entry.bound.provenance.method
+    name = entry.objective_name
+    if isinstance(instance, DagInstance):
+        bounds = list(lower_bound(instance, objective=name))
+        is_left = stored in BOUND_METHODS and all(bound.method != stored for bound in bounds)
+        return [*bounds, *(lower_bound(instance, objective=name, methods=[stored]) if is_left else [])]
+    bounds = list(lower_bound_jobs(instance, objective=name))
+    is_left = stored in JOBS_BOUND_METHODS and all(bound.method != stored for bound in bounds)
+    return [*bounds, *(lower_bound_jobs(instance, objective=name, methods=[stored]) if is_left else [])]
+
+
+def _told(error: OSError | ValueError) -> str:
+    """Say in one voice why a file cannot be read."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        return f"{error.filename}: expected a file of the library, got: {error.strerror.lower()}."
+    return str(error)

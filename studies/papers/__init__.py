@@ -1,0 +1,1 @@
+"""Experiments of single papers, one file each: what is run, its table and its figure."""

@@ -1,0 +1,324 @@
+"""Tables of a study of jobs: JCT, and what jobs lost to each other, waited and used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from studies.analysis.gaps import ANY_BUDGET
+from studies.analysis.intervals import mean_over_instances, seed_interval, seed_means
+from studies.analysis.online_summary import KEYS, LEVEL, PLACE, online_summary
+from studies.tables import TableView
+from studies.text import NONE, number_text, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+
+POINTS = ("jct_p50", "jct_p95", "jct_p99", "jct_max")
+"""Of the JCTs of a run; the mean stands apart."""
+
+SEEDS = ("jct_mean_seeds_low", "jct_mean_seeds_high")
+"""Interval over seeds."""
+
+MEASURES = ("jct_mean", "jct_mean_low", "jct_mean_high", *SEEDS, *POINTS)
+"""Columns of `jct_summary` in ticks; those in seconds end in ``_seconds``."""
+
+HEADINGS = ("method", "inst", "mean", "interval", "over seeds", "median", "p95", "p99", "max")
+"""Of the tables, after those of the places; over seeds only where a method has several."""
+
+UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+"""To their number in a second."""
+
+
+def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per place and method.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs at one budget, as `to_frame` returns it.
+
+    Returns
+    -------
+    DataFrame
+        `PLACE`, `label`, `instances`, `without_schedule` (runs), and `MEASURES` in ticks and in seconds: over instances
+        the mean of mean JCT (of the means over repetitions, with its bootstrap interval), Student's interval of that
+        mean over repetitions, and the means of the JCT that 50, 95, 99 and 100 % of the jobs of a run do not exceed.
+        NaN where nothing is known, and in ticks where the instances have ticks of several lengths.
+    """
+    import pandas as pd
+
+    ticks = _with_seeds(frame)
+    seconds = _with_seeds(frame.assign(**{name: frame[name] * frame["tick_seconds"] for name in ("jct_mean", *POINTS)}))
+    is_mixed = frame.groupby([*PLACE, "label"], sort=False, dropna=False)["tick_seconds"].nunique().to_numpy() > 1
+    table = ticks[[*PLACE, "label", "instances", "without_schedule"]].copy()
+    for name in MEASURES:
+        table[name] = pd.to_numeric(ticks[name]).astype(np.float64).mask(is_mixed)
+        table[f"{name}_seconds"] = pd.to_numeric(seconds[name]).astype(np.float64)
+    return table
+
+
+def _with_seeds(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the summary with an interval of mean JCT over seeds."""
+    summary = online_summary(frame)
+    intervals = [
+        seed_interval(seed_means(group.dropna(subset=["objective"]), "jct_mean"), level=LEVEL) or (np.nan, np.nan)
+        for _, group in frame.groupby(KEYS, sort=False, dropna=False)
+    ]
+    return summary.assign(**{name: [interval[end] for interval in intervals] for end, name in enumerate(SEEDS)})
+
+
+def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
+    """Return the tables of `jct_summary` in ticks and in seconds; none without any schedule.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs.
+    budget
+        Of its searches; policies, which need none, are in every table.
+
+    Returns
+    -------
+    list of TableView
+        Numbers of the second one are in seconds, its texts in the unit of its title.
+    """
+    summary = jct_summary(frame[frame["budget"].isin([budget, ANY_BUDGET])])
+    places = [name for name in PLACE if summary[name].nunique(dropna=False) > 1]
+    # Places in the order of the study, the shortest mean JCT on top in each.
+    order = summary.groupby(PLACE, sort=False, dropna=False).ngroup()
+    summary = summary.assign(order=order).sort_values(["order", "jct_mean_seconds"], kind="stable")
+    summary = summary.drop(columns="order").reset_index(drop=True)
+    at = "" if budget == ANY_BUDGET else f" at {budget}"
+    has_seeds = bool(summary[f"{SEEDS[0]}_seconds"].notna().any())
+    unit = readable_unit(summary["jct_mean_seconds"].max())
+    tables = (("jct_ticks", "ticks", "", 1.0), ("jct_seconds", unit, "_seconds", UNITS[unit]))
+    return [
+        TableView(
+            name=name,
+            title=f"JCT in {shown_in}{at}",
+            frame=summary[
+                [*PLACE, "label", "instances", "without_schedule", *(f"{measure}{end}" for measure in MEASURES)]
+            ],
+            headings=(*places, *(name for name in HEADINGS if has_seeds or name != "over seeds")),
+            rows=tuple(_row(record, places, end, factor, has_seeds) for record in summary.to_dict("records")),
+            notes=_notes(summary),
+            num_names=len(places) + 1,
+        )
+        for name, shown_in, end, factor in tables
+        if summary[f"jct_mean{end}"].notna().any()
+    ]
+
+
+def readable_unit(longest: float) -> str:
+    """Return the largest unit in which a time, given in seconds, is at least 1, or the smallest unit; s for 0."""
+    return next((name for name, factor in UNITS.items() if factor * longest >= 1), [*UNITS][-1 if longest > 0 else 0])
+
+
+def _notes(summary: pd.DataFrame) -> tuple[str, ...]:
+    """Say what the columns mean, and what is missing."""
+    notes = [
+        "JCT: completion less arrival. mean: of mean JCT over instances (means over seeds first), with the "
+        f"{100 * LEVEL:.0f} % bootstrap interval over instances (percentiles); median, p95, p99, max: JCT that 50, 95, "
+        "99 and 100 % of the jobs of a run do not exceed, mean over runs."
+    ]
+    if summary[f"{SEEDS[0]}_seconds"].notna().any():
+        notes.append(
+            f"over seeds: Student's {100 * LEVEL:.0f} % interval of the mean over seeds or trainings, instances fixed."
+        )
+    lost = summary[summary["without_schedule"] > 0].groupby("label", sort=False)["without_schedule"].sum()
+    notes += [
+        f"{label}: {count} run{'' if count == 1 else 's'} without a schedule; its columns are over the others."
+        for label, count in lost.items()
+    ]
+    return tuple(notes)
+
+
+def _row(record: Mapping[str, object], places: list[str], end: str, factor: float, has_seeds: bool) -> tuple[str, ...]:
+    """Return the texts of a method at a place, times in the unit of which `factor` make one of the record's."""
+    mean, low, high, seeds_low, seeds_high, *points = (
+        number_text(factor * float(str(record[f"{name}{end}"]))) for name in MEASURES
+    )
+    return (
+        *(NONE if record[name] != record[name] else str(record[name]) for name in places),
+        str(record["label"]),
+        str(record["instances"]),
+        mean,
+        within(low, high),
+        *([within(seeds_low, seeds_high)] if has_seeds else []),
+        *points,
+    )
+
+
+LOSS = ("interference_speed_mean", "interference_speed_p05", "interference_lost_mean", "lost_seconds")
+"""Mean and 5 % point of the speeds of jobs (1 for full speed), and what a job lost to interference, in ticks and s."""
+
+USE = ("queueing_mean", "queueing_seconds", "stretch_mean", "utilisation")
+"""Start less arrival in ticks and s, duration alone over the shortest possible one, and share of GPU-ticks in use."""
+
+AGENTS = ("num_agents", "decisions_per_job", "forwards_mean", "decision_milliseconds", "round_milliseconds")
+"""Of policies with agents: A, decisions and forwards per job, and run time over decisions and rounds."""
+
+
+def interference_summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per place and method.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs at one budget, as `to_frame` returns it.
+
+    Returns
+    -------
+    DataFrame
+        `PLACE`, `label`, `instances`, and every one of `LOSS`, `USE` and `AGENTS`: its mean over instances of means
+        over repetitions, with its bootstrap interval (``_low``, ``_high``). NaN where nothing is known: losses where
+        jobs do not interfere, decisions of policies without agents, ticks where they have several lengths.
+    """
+    import pandas as pd
+
+    rows = []
+    with_more = frame.assign(
+        lost_seconds=frame["interference_lost_mean"] * frame["tick_seconds"],
+        queueing_seconds=frame["queueing_mean"] * frame["tick_seconds"],
+        decisions_per_job=frame["num_decisions"] / frame["jobs"],
+        decision_milliseconds=1e3 * frame["seconds"] / frame["num_decisions"].where(frame["num_decisions"] > 0),
+        round_milliseconds=1e3 * frame["seconds"] / frame["num_rounds"],
+    )
+    for keys, group in with_more.groupby(KEYS, sort=False, dropna=False):
+        found = group.dropna(subset=["objective"])
+        row: dict[str, object] = dict(zip(KEYS, keys, strict=True)) | {"instances": group["instance"].nunique()}
+        is_mixed = found["tick_seconds"].nunique() > 1
+        for name in (*LOSS, *USE, *AGENTS):
+            values = mean_over_instances(found, name, level=LEVEL)
+            in_ticks = name in ("interference_lost_mean", "queueing_mean")
+            row |= dict.fromkeys(values) if is_mixed and in_ticks else values
+        rows.append(row)
+    summary = pd.DataFrame.from_records(rows)
+    measured = [name for name in summary.columns if name not in (*KEYS, "instances")]
+    summary[measured] = summary[measured].astype(np.float64)
+    return summary
+
+
+class _Shown(NamedTuple):
+    """A column of texts."""
+
+    name: str
+    heading: str
+    factor: float = 1.0
+    is_time: bool = False
+
+
+class _Part(NamedTuple):
+    """A table: what it is about, its columns, and what they mean."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    shown: tuple[_Shown, ...]
+    note: str
+
+
+_PARTS = (
+    _Part(
+        "interference",
+        "Interference",
+        LOSS,
+        (
+            _Shown("interference_speed_mean", "speed"),
+            _Shown("interference_speed_p05", "5 % point"),
+            _Shown("lost_seconds", "lost", is_time=True),
+        ),
+        "speed: ticks that a job would have run alone over those that it ran, mean over jobs; 5 % point: what 5 % of "
+        "the jobs of a run do not exceed. lost: what a job ran longer than it would have alone, mean over jobs.",
+    ),
+    _Part(
+        "waiting",
+        "Waiting and use",
+        USE,
+        (
+            _Shown("queueing_seconds", "queueing", is_time=True),
+            _Shown("stretch_mean", "stretch"),
+            _Shown("utilisation", "use in %", 100.0),
+        ),
+        "queueing: start less arrival, mean over jobs. stretch: duration alone under the placement over the shortest "
+        "of any placement, mean over jobs. use: GPU-ticks with a job, of those from first arrival to last completion.",
+    ),
+    _Part(
+        "agents",
+        "Decisions of agents",
+        AGENTS,
+        (
+            _Shown("num_agents", "A"),
+            _Shown("decisions_per_job", "decisions"),
+            _Shown("forwards_mean", "forwards"),
+            _Shown("decision_milliseconds", "ms per decision"),
+            _Shown("round_milliseconds", "ms per round"),
+        ),
+        "A: agents. decisions, forwards: per job. ms: run time, simulation included, over decisions and over rounds.",
+    ),
+)
+
+
+def interference_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
+    """Return the tables of `interference_summary`: losses, waiting and use, agents; each where something is known.
+
+    Parameters
+    ----------
+    frame
+        Of a study of jobs.
+    budget
+        Of its searches; policies, which need none, are in every table.
+    """
+    summary = interference_summary(frame[frame["budget"].isin([budget, ANY_BUDGET])])
+    at = "" if budget == ANY_BUDGET else f" at {budget}"
+    return [_view(summary, part, at) for part in _PARTS if summary[part.columns[0]].notna().any()]
+
+
+def _view(summary: pd.DataFrame, part: _Part, at: str) -> TableView:
+    """Return a table of the methods of which something is known."""
+    known = summary[summary[list(part.columns)].notna().any(axis=1)]
+    places = [place for place in PLACE if summary[place].nunique(dropna=False) > 1]
+    kept = [end for column in part.columns for end in (column, f"{column}_low", f"{column}_high")]
+    shown, unit = [], ""
+    for column in part.shown:
+        if column.is_time:
+            unit = readable_unit(known[column.name].max())
+            column = column._replace(factor=UNITS[unit])
+        shown.append(column)
+    intervals = (
+        f"Means over instances (of means over seeds first) with {100 * LEVEL:.0f} % bootstrap intervals over instances."
+    )
+    return TableView(
+        name=part.name,
+        title=f"{part.title}{f', times in {unit}' if unit else ''}{at}",
+        frame=known[[*PLACE, "label", "instances", *kept]].reset_index(drop=True),
+        headings=(*places, "method", "inst", *(column.heading for column in shown)),
+        rows=tuple(_interference_row(record, places, shown) for record in known.to_dict("records")),
+        notes=(part.note, intervals),
+        num_names=len(places) + 1,
+    )
+
+
+def _interference_row(record: Mapping[str, object], places: Sequence[str], shown: Sequence[_Shown]) -> tuple[str, ...]:
+    """Return the texts of a method at a place."""
+    cells = []
+    for column in shown:
+        mean, low, high = (column.factor * float(str(record[f"{column.name}{end}"])) for end in ("", "_low", "_high"))
+        interval = f" {within(_short(low), _short(high))}" if low < high else ""
+        cells.append(f"{number_text(mean)}{interval}")
+    return (
+        *(NONE if record[name] != record[name] else str(record[name]) for name in places),
+        str(record["label"]),
+        str(record["instances"]),
+        *cells,
+    )
+
+
+def _short(number: float) -> str:
+    """Return the end of an interval with three digits."""
+    return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.3g}"

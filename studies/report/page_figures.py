@@ -1,0 +1,208 @@
+"""Figures and tables of statistics as pieces of an HTML page, with captions in words."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from studies.report.page import figure, notes, slug, table, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from studies.tables import TableView
+
+
+def view_html(view: TableView, identifier: str) -> str:
+    """Return a table with its notes below."""
+    numbers = view.headings[view.num_names :]
+    shown = table(view.headings, view.rows, numbers=numbers, caption=(view.title, ""), identifier=identifier)
+    return f"{shown}\n{notes(view.notes)}"
+
+
+def figures_html(drawn: Iterable[tuple[str, Axes]], anchor: str, at: str = "") -> str:
+    """Return figures with their captions.
+
+    Parameters
+    ----------
+    drawn
+        Names and axes, as `studies.report.study_figures` yields them.
+    anchor
+        What the identifiers begin with.
+    at
+        Words that titles end with, such as " at 1 s".
+    """
+    pieces = []
+    for name, ax in drawn:
+        title, explanation = figure_caption(name)
+        identifier = f"{anchor}-{slug(name)}"
+        svg = svg_of(ax, identifier=identifier, alternative=f"{title}{at}. {explanation}".strip())
+        pieces.append(figure(svg, caption=(f"{title}{at}", explanation), identifier=identifier))
+    return "\n".join(pieces)
+
+
+MANY_POINTS = 5_000
+"""With more points than this a figure's clouds of points become pictures, or they would fill megabytes."""
+
+RESOLUTION = 160
+"""Of these pictures, in dots per inch."""
+
+DECIMALS = 2
+"""Of coordinates, in points (1/72 inch)."""
+
+_TAG = re.compile(r"<[^>]+>")
+_ID = re.compile(r' id="([^"]*)"')
+_REFERENCE = re.compile(r'(xlink:href="#|url\(#)([^")]*)')
+_PATH = re.compile(r' d="([^"]*)"')
+_COMMAND = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+
+
+def svg_of(ax: Axes, *, identifier: str, alternative: str) -> str:
+    """Return the figure of some axes as one ``<svg>`` element; the same bytes for the same figure.
+
+    Parameters
+    ----------
+    ax
+        Of the figure.
+    identifier
+        Differs from that of any other figure of the page: everything in a page shares one set of identifiers, and a
+        clip path of the same name in another figure would cut this one.
+    alternative
+        What the figure shows, for those who do not see it.
+    """
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": identifier, "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the browser chooses the font
+        figure = ax.get_figure(root=True)
+        assert figure is not None  # these axes are drawn
+        _flatten_clouds(figure)
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(buffer, format="svg", dpi=RESOLUTION, metadata=nothing)
+    drawn = buffer.getvalue()
+    drawn = re.sub(r"<!--.*?-->|<style.*?</style>|<metadata.*?</metadata>", "", drawn, flags=re.DOTALL)
+    drawn = _with_own_ids(drawn[drawn.index("<svg") :], identifier)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{text(alternative)}" ', 1)
+
+
+def _flatten_clouds(figure: Figure) -> None:
+    """Turn points into pictures where there are many."""
+    sizes = {cloud: np.asarray(cloud.get_offsets()).shape[0] for ax in figure.axes for cloud in ax.collections}
+    clouds = [cloud for cloud, size in sizes.items() if size > 1]  # areas and bands have one offset
+    if sum(sizes[cloud] for cloud in clouds) > MANY_POINTS:
+        for cloud in clouds:
+            cloud.set_rasterized(True)
+
+
+def _with_own_ids(drawn: str, identifier: str) -> str:
+    """Keep the identifiers that the figure refers to, made its own, and shorten paths; texts stay what they are."""
+    used = {name for tag in _TAG.findall(drawn) for _, name in _REFERENCE.findall(tag)}
+
+    def mend(tag: re.Match[str]) -> str:
+        kept = _ID.sub(lambda found: f' id="{identifier}-{found[1]}"' if found[1] in used else "", tag[0])
+        kept = _REFERENCE.sub(lambda found: f"{found[1]}{identifier}-{found[2]}", kept)
+        return _PATH.sub(_shortened, kept)
+
+    return _TAG.sub(mend, drawn)
+
+
+def _shortened(path: re.Match[str]) -> str:
+    """Return the data of a path without decimals that nobody sees, and with short forms for level and upright lines."""
+    pieces, last = [], ["", ""]
+    for command, numbers in _COMMAND.findall(path[1]):
+        values = [_rounded(number) for number in numbers.split()]
+        if command == "L" and values[1] == last[1]:
+            pieces.append(f"H{values[0]}")
+        elif command == "L" and values[0] == last[0]:
+            pieces.append(f"V{values[1]}")
+        else:
+            pieces.append(f"{command}{' '.join(values)}")
+        last = values[-2:] or ["", ""]
+    return f' d="{"".join(pieces)}"'
+
+
+def _rounded(number: str) -> str:
+    """Return a coordinate with few decimals."""
+    decimals = number.partition(".")[2]
+    if len(decimals) <= DECIMALS:
+        return number
+    return f"{float(number):.{DECIMALS}f}".rstrip("0").rstrip(".")
+
+
+class FigureCaption(NamedTuple):
+    """Title and explanation of a figure."""
+
+    title: str
+    explanation: str
+
+
+CAPTIONS = {
+    "box-plots": FigureCaption(
+        "Gaps of all runs",
+        "Every point is a run; boxes reach from the lower to the upper quartile, with the median (line) and the mean "
+        "(diamond); whiskers end at the last run within 1.5 interquartile ranges. The green line is where a schedule "
+        "meets the bound.",
+    ),
+    "performance-profiles": FigureCaption(
+        "Performance profiles",
+        "Share of the instances on which the mean objective of a method is within a percentage of the best proven "
+        "bound; an instance without a schedule counts against the method.",
+    ),
+    "gap-ecdf": FigureCaption(
+        "Distribution of gaps",
+        "Share of all runs whose gap is at most a percentage; runs without a schedule count as never within any.",
+    ),
+    "critical-difference": FigureCaption(
+        "Average ranks",
+        "Ranks of the mean gap over seeds, averaged over instances; bars join methods whose ranks do not differ "
+        "significantly (Nemenyi).",
+    ),
+    "stability": FigureCaption(
+        "Spread over seeds",
+        "Interquartile range, and worst less best, over the seeds of each instance, as shares of the best proven "
+        "bound.",
+    ),
+    "convergence-evaluations": FigureCaption(
+        "Convergence over evaluations",
+        "Median over instances of the gap of the best schedule so far (mean over seeds); the dashed line is the "
+        "construction with the best median.",
+    ),
+    "convergence-seconds": FigureCaption(
+        "Convergence over seconds",
+        "Median over instances of the gap of the best schedule so far (mean over seeds); the dashed line is the "
+        "construction with the best median.",
+    ),
+    "targets-evaluations": FigureCaption(
+        "Targets reached over evaluations",
+        "Share of the pairs of a run and a target (a gap that it should come down to) that are reached by then.",
+    ),
+    "targets-seconds": FigureCaption(
+        "Targets reached over seconds",
+        "Share of the pairs of a run and a target (a gap that it should come down to) that are reached by then.",
+    ),
+    "bound-ratios": FigureCaption(
+        "Bounds",
+        "Every point is the bound of a run over the best proven bound of its instance; it is full where that is the "
+        "proven optimum.",
+    ),
+    "incumbent-and-bound": FigureCaption(
+        "Schedules and bounds of exact methods",
+        "Median over instances of the best schedule (from above) and of the bound (from below) so far, as differences "
+        "to the best proven bound; bands reach from the lower to the upper quartile.",
+    ),
+}
+"""By name in `write_figures.study_figures`."""
+
+
+def figure_caption(name: str) -> FigureCaption:
+    """Return the caption of a figure; of one that has none here, its name in words."""
+    words = name.replace("-", " ")
+    return CAPTIONS.get(name, FigureCaption(f"{words[:1].upper()}{words[1:]}", ""))

@@ -1,0 +1,160 @@
+"""Tests that a complete search finds a schedule exactly where there is one, in both directions of time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formulations.dag.down_sets import search as layers
+from formulations.dag.down_sets.search import DownSetSearch, Found
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import generate
+from tests.brute_force import optimum
+from tests.strategies import changed, dag_instances
+
+many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+objectives = st.sampled_from(list(Objective))
+
+
+def searched(instance: DagInstance, objective: Objective, at_most: int, **options: object) -> Found:
+    """Search within an objective; what is found is checked."""
+    search = DownSetSearch(instance, objective)
+    found = search.search(search.windows(at_most, 0), **{"width": 5_000, **options})  # type: ignore[arg-type]
+    if found.schedule is not None:
+        assert verify_dag_schedule(instance, found.schedule) == []
+        assert objective_value(instance, found.schedule, objective) <= at_most
+    return found
+
+
+@given(
+    instance=dag_instances(max_tasks=7, max_gpus=4),
+    objective=objectives,
+    slack=st.integers(0, 5),
+    backwards=st.booleans(),
+    threads=st.sampled_from([1, 2]),
+)
+@many
+def test_finds_what_exists_and_nothing_else(
+    instance: DagInstance, objective: Objective, slack: int, backwards: bool, threads: int
+) -> None:
+    """Tests searches from the optimum on and just below it, against enumeration."""
+    backwards = backwards and objective is Objective.MAKESPAN
+    best = optimum(instance, objective)
+    if best is None:
+        found = searched(instance, objective, 500, backwards=backwards, threads=threads)
+        assert (found.schedule, found.is_complete) == (None, True)
+        return
+    found = searched(instance, objective, best + slack, backwards=backwards, threads=threads)
+    assert found.is_complete
+    assert found.schedule is not None
+    below = searched(instance, objective, best - 1, backwards=backwards, threads=threads)
+    assert (below.schedule, below.is_complete) == (None, True)
+
+
+@given(instance=dag_instances(max_tasks=7), objective=objectives, width=st.integers(1, 6), slack=st.integers(-1, 3))
+@many
+def test_narrow_layers_never_prove_too_much(
+    instance: DagInstance, objective: Objective, width: int, slack: int
+) -> None:
+    """Tests that a search that drops labels says so: where it claims to be complete and finds nothing, nothing is."""
+    best = optimum(instance, objective)
+    if best is None:
+        return
+    found = searched(instance, objective, best + slack, width=width)
+    if found.is_complete and found.schedule is None:
+        assert slack < 0
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("family", ["layered", "in-tree", "series-parallel", "gaussian-elimination"])
+def test_refutes_one_tick_below_on_twenty_tasks(family: str, backwards: bool) -> None:
+    """Tests graphs of about twenty tasks: the optimum that one direction proves the other one proves too."""
+    cost = CostModel(ccr=1.0)
+    instance = generate(family, tasks=20, seed=4, cluster=parse_cluster("mixed-2"), cost=cost)
+    at_most, found = None, None
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    while found is None or found.schedule is not None:
+        found = search.search(search.windows(at_most, 0), width=2_000 if at_most is None else 20_000, backwards=True)
+        if found.schedule is not None:
+            at_most = objective_value(instance, found.schedule, Objective.MAKESPAN) - 1
+    assert found.is_complete
+    assert at_most is not None
+    assert searched(instance, Objective.MAKESPAN, at_most + 1, width=20_000, backwards=backwards).schedule is not None
+    below = searched(instance, Objective.MAKESPAN, at_most, width=20_000, backwards=backwards)
+    assert (below.schedule, below.is_complete) == (None, True)
+
+
+def test_parts_are_as_good_as_the_whole() -> None:
+    """Tests that three threads keep as many labels as one: a down-set falls to one of them."""
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-3"), cost=CostModel(ccr=1.0))
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    within = search.windows(None, 0)
+    alone, shared = (search.search(within, width=3_000, until_dropped=True, threads=threads) for threads in (1, 3))
+    assert alone.exact_depth > 3
+    assert shared.exact_depth in range(alone.exact_depth - 1, alone.exact_depth + 2)
+
+
+def test_like_gpus_and_tasks_are_tried_once() -> None:
+    """Tests that eight like tasks on four like GPUs take a label per distribution, up to the numbers of the GPUs."""
+    instance = DagInstance.from_lists([[5] * 4] * 8)
+    found = searched(instance, Objective.MAKESPAN, 10)
+    assert found.schedule is not None
+    assert found.num_labels < 30  # of 65,536 placements
+    unlike = changed(instance, durations=instance.durations + np.arange(8)[:, None])
+    assert searched(unlike, Objective.MAKESPAN, 40).num_labels > 100
+
+
+def test_a_gpu_is_not_free_while_a_last_task_runs() -> None:
+    """Tests that a task without successors keeps its GPU, and its own end within the makespan."""
+    instance = DagInstance.from_lists([[9, 20], [3, 4]])
+    assert searched(instance, Objective.MAKESPAN, 8).schedule is None
+    found = searched(instance, Objective.MAKESPAN, 9)
+    assert found.schedule is not None
+    assert found.schedule.gpu.tolist() == [0, 1]
+
+
+def test_stops_when_asked_and_claims_nothing() -> None:
+    """Tests that a search that is stopped neither finds nor proves, and that one until the first drop ends there."""
+    instance = generate("layered", tasks=40, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    within = search.windows(None, 0)
+    stopped = search.search(within, width=5_000, should_stop=lambda: True)
+    assert (stopped.schedule, stopped.is_complete) == (None, False)
+    dropped = search.search(within, width=50, until_dropped=True)
+    assert (dropped.schedule, dropped.is_complete) == (None, False)
+    assert 0 < dropped.exact_depth < 40
+    beam = search.search(within, width=50)
+    assert beam.schedule is not None
+    assert not beam.is_complete
+
+
+def test_memory_limits_the_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that labels that find no place count as dropped."""
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-3"), cost=CostModel(ccr=1.0))
+    monkeypatch.setattr(layers, "MOST_BYTES", 40_000)
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    found = search.search(search.windows(None, 0), width=100_000)
+    assert found.width < 100
+    assert not found.is_complete
+
+
+def test_numbers_beyond_the_range_are_left_alone() -> None:
+    """Tests that an instance whose makespan may not fit into the labels is neither searched nor judged."""
+    instance = DagInstance.from_lists([[2**29]])
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    found = search.search(search.windows(None, 0), width=10)
+    assert (found.schedule, found.is_complete) == (None, False)
+
+
+def test_transfers_beyond_the_range_only_keep_tasks_together() -> None:
+    """Tests that a delay that no label could hold rules out a split, and nothing else."""
+    instance = DagInstance.from_lists([[2, 3], [2, 1]], [(0, 1, 2**40)], latency=[[0, 1], [1, 0]])
+    found = searched(instance, Objective.MAKESPAN, 4)
+    assert found.schedule is not None
+    assert found.schedule.gpu.tolist() in ([0, 0], [1, 1])

@@ -1,0 +1,77 @@
+"""Tests of windows of time that hold more work than fits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations.dag.probing.load_rows import crowded_window, least_work, tightest_window
+
+task = st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(0, 6), st.integers(1, 4))  # head, p, slack, quarters
+tasks = st.lists(task, min_size=1, max_size=6).map(sorted)
+
+
+def as_arrays(found: list[tuple[int, int, int, int]]) -> list[np.ndarray]:
+    """Return heads, latest finishes, durations and amounts."""
+    head, duration, slack, quarters = (np.array(column) for column in zip(*found, strict=True))
+    return [head, head + duration + slack, duration, quarters / 4]
+
+
+@given(
+    head=st.integers(0, 9),
+    duration=st.integers(0, 6),
+    slack=st.integers(0, 6),
+    opens=st.integers(0, 20),
+    length=st.integers(0, 20),
+)
+@settings(max_examples=300, deadline=None)
+def test_least_work_over_all_starts(head: int, duration: int, slack: int, opens: int, length: int) -> None:
+    """Tests that no start leaves less work in the window, and that some start leaves as little."""
+    ends = opens + length
+    inside = [
+        sum(opens <= tick < ends for tick in range(start, start + duration)) for start in range(head, head + slack + 1)
+    ]
+    assert least_work(head, head + duration + slack, duration, opens, ends) == min(inside)
+
+
+@given(found=tasks)
+@settings(max_examples=200, deadline=None)
+def test_tightest_window_is_the_tightest(found: list[tuple[int, int, int, int]]) -> None:
+    """Tests that no pair of a head and a latest finish with a whole task holds more of them beyond its length."""
+    head, latest, duration, amount = as_arrays(found)
+    opens, ends, excess = tightest_window(len(found), head, latest, duration, amount)
+
+    def beyond(a: int, e: int) -> float:
+        inside = (head >= a) & (latest <= e)
+        return float((duration * amount)[inside].sum()) - (e - a) if inside.any() else -np.inf
+
+    assert beyond(opens, ends) == pytest.approx(excess)
+    assert excess == pytest.approx(max(beyond(a, e) for a in head for e in latest))
+
+
+@given(found=tasks)
+@settings(max_examples=200, deadline=None)
+def test_crowded_window_is_the_fullest(found: list[tuple[int, int, int, int]]) -> None:
+    """Tests that no end gives an opening that is tried a larger share, and that the excess is right."""
+    head, latest, duration, amount = as_arrays(found)
+    opens, ends, excess = crowded_window(len(found), head, latest, duration, amount)
+
+    def share(a: int, e: int) -> float:
+        work = [least_work(*one, a, e) for one in zip(head, latest, duration, strict=True)]
+        return float(work @ amount) / (e - a) - 1.0
+
+    most = max(share(a, e) for a in {*head, *(latest - duration)} for e in range(a + 1, 25))
+    if most <= 0:
+        assert excess == 0.0
+    else:
+        assert share(opens, ends) == pytest.approx(most)
+        assert excess == pytest.approx(most * (ends - opens))
+
+
+def test_two_tasks_that_must_run_at_once() -> None:
+    """Tests the window example at 11 ticks: two tasks of 4 within [2, 9] must both run in [5, 6]."""
+    head, latest, duration = np.array([2, 2]), np.array([9, 9]), np.array([4, 4])
+    assert crowded_window(2, head, latest, duration, np.ones(2)) == (5, 6, 1.0)
+    assert tightest_window(2, head, latest, duration, np.ones(2)) == (2, 9, 1.0)

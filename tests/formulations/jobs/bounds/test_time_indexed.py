@@ -1,0 +1,89 @@
+"""Tests of the bounds from linear programs over patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from formulations.jobs.bounds import time_indexed as pattern_lp
+from formulations.jobs.bounds.single_machine import release_plus_duration, sets_of_kinds
+from formulations.jobs.bounds.time_indexed import interval_indexed, jobs_time_indexed, portfolio
+from instances.generators.jobs.generate import generate_jobs
+from instances.jobs.instance import JobsInstance
+from instances.jobs.objective import JobsObjective
+from instances.jobs.servers import JobsServer
+from tests.brute_force_jobs import optimum_jobs
+from tests.jobs_strategies import jobs_instances, worked_example
+
+TOTAL, WEIGHTED = JobsObjective.TOTAL_COMPLETION, JobsObjective.WEIGHTED_COMPLETION
+
+
+def test_worked_example() -> None:
+    """Tests that both programs beat the solver-free terms 66 and stay below the optimum 98 of the example."""
+    instance = worked_example()
+    assert 66 < jobs_time_indexed(instance, TOTAL) <= 98
+    assert 66 < interval_indexed(instance, TOTAL) <= 98
+    assert portfolio(instance, TOTAL) == max(
+        bound(instance, TOTAL) for bound in (jobs_time_indexed, interval_indexed, sets_of_kinds)
+    )
+
+
+@settings(deadline=None, max_examples=30)
+@given(instance=jobs_instances(max_jobs=4, max_servers=2))
+def test_any_grid_is_below_the_optimum(instance: JobsInstance) -> None:
+    """Tests that the programs stay below the optimum, however coarse buckets and intervals are."""
+    best = optimum_jobs(instance, WEIGHTED)
+    for max_columns in (1, 30, 20_000):
+        assert jobs_time_indexed(instance, WEIGHTED, max_columns=max_columns) <= best
+        assert interval_indexed(instance, WEIGHTED, max_columns=max_columns) <= best
+
+
+@settings(deadline=None, max_examples=30)
+@given(instance=jobs_instances(max_jobs=4, max_servers=2))
+def test_relaxed_placements_are_below_the_optimum(instance: JobsInstance) -> None:
+    """Tests that the programs on GPUs by kind, and on one pool of GPUs, stay below the optimum."""
+    best = optimum_jobs(instance, TOTAL)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("time_indexed", "interval_indexed"):
+            patch.setattr(f"formulations.jobs.bounds.{module}.MAX_PATTERNS", 0)
+        assert jobs_time_indexed(instance, TOTAL) <= best
+        assert interval_indexed(instance, TOTAL) <= best
+    with pytest.MonkeyPatch.context() as patch:
+        from formulations.jobs.pattern_table import kind_patterns
+
+        for module in ("time_indexed", "interval_indexed"):
+            patch.setattr(f"formulations.jobs.bounds.{module}.pattern_table", lambda own, **_: kind_patterns(own))
+        assert jobs_time_indexed(instance, TOTAL) <= best
+        assert interval_indexed(instance, TOTAL) <= best
+
+
+def test_no_word_of_the_solver_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that absurd multipliers, or none, only weaken the bound: it never exceeds the optimum."""
+    instance = generate_jobs("jobs-small", jobs=5, seed=2, load=2.0)
+    best = optimum_jobs(instance, TOTAL)
+    least = release_plus_duration(instance, TOTAL)
+    rng = np.random.default_rng(3)
+    for multipliers in (
+        lambda lp: None,
+        lambda lp: np.full(len(lp.limit), 1e9),
+        lambda lp: np.full(len(lp.limit), np.nan),
+        lambda lp: rng.normal(scale=3.0, size=len(lp.limit)),
+    ):
+        monkeypatch.setattr(pattern_lp, "highs_multipliers", multipliers)
+        for bound in (jobs_time_indexed, interval_indexed):
+            assert least <= bound(instance, TOTAL) <= best
+
+
+def test_many_jobs_stay_within_the_columns() -> None:
+    """Tests that 500 jobs are bounded, with one pool of GPUs, above release plus shortest duration."""
+    instance = generate_jobs("jobs-poisson", jobs=500, seed=1, load=1.1)
+    least = release_plus_duration(instance, TOTAL)
+    assert interval_indexed(instance, TOTAL, max_columns=5_000) > 0.9 * least
+    assert jobs_time_indexed(instance, TOTAL, max_columns=5_000) >= least
+
+
+def test_no_jobs() -> None:
+    """Tests that nothing to do costs nothing."""
+    instance = JobsInstance.from_parts([JobsServer(kind="F", gpus=1, nic_bytes_per_tick=1)], [])
+    assert [bound(instance, TOTAL) for bound in (jobs_time_indexed, interval_indexed, portfolio)] == [0, 0, 0]

@@ -1,0 +1,140 @@
+"""Tests of the network as a generator of placements."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list
+from heuristics.dag.load_vector import final_loads, running_loads
+from heuristics.dag.worl_rtgs.features import episode_data
+from heuristics.dag.worl_rtgs.generator import DdqnGenerator
+from heuristics.dag.worl_rtgs.network import q_values, shipped_weights
+from heuristics.dag.worl_rtgs.training_instances import validation_instances
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS, recorded
+from tests.strategies import dag_instances
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from heuristics.dag.arrays import DagArrays
+
+
+def _generator(instance: DagInstance, objective: Objective = Objective.MAKESPAN, **options: object) -> DdqnGenerator:
+    """Return a generator with an untrained network."""
+    return DdqnGenerator(instance=instance, objective=objective, **{"weights": WEIGHTS, **options})
+
+
+@settings(deadline=None)
+@given(
+    instance=dag_instances(max_tasks=7),
+    objective=st.sampled_from(Objective),
+    running=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_litter_is_that_of_its_placements(
+    instance: DagInstance, objective: Objective, running: bool, seed: int
+) -> None:
+    """Tests positions, bytes of overflow and objectives of a litter against those of its placements."""
+    rng = np.random.default_rng(seed)
+    wishes = rng.uniform(0, 30, (4, instance.num_tasks))
+    litter = _generator(instance, objective, temperature=1.0, running=running).generate(wishes, rng, 2.0)
+    assert litter.gpu.shape == litter.position.shape == wishes.shape
+    order = episode_data(instance).order
+    loads = (
+        running_loads(instance.durations, litter.gpu, order) if running else final_loads(instance.durations, litter.gpu)
+    )
+    assert np.array_equal(litter.position, loads)
+    for gpu, overflow, value in zip(litter.gpu, litter.overflow, litter.objective, strict=True):
+        placed = place_by_list(dag_arrays(instance), pinned=gpu)
+        if overflow == 0:
+            assert np.array_equal(placed.gpu, gpu)
+            assert value == objective_value(instance, DagSchedule(gpu=gpu, start=placed.start), objective)
+        used = np.bincount(gpu, instance.task_memory, instance.num_gpus)
+        assert overflow == np.where(instance.gpu_memory < 0, 0, np.maximum(0, used - instance.gpu_memory)).sum()
+
+
+def test_each_row_hears_its_own_wish(example_e: DagInstance) -> None:
+    """Tests that a litter without noise is what single episodes with the same wishes are."""
+    wishes = np.random.default_rng(0).uniform(0, 30, (6, 5))
+    litter = _generator(example_e, temperature=0.0, wish_weight=0.8).generate(wishes, np.random.default_rng(0), 2.0)
+    alone = [recorded(example_e, wish=wish, lam=0.8).timeline.gpu.tolist() for wish in wishes]
+    assert litter.gpu.tolist() == alone
+
+
+def test_same_draws_give_the_same_litter(example_e: DagInstance) -> None:
+    """Tests that all noise comes from the generator of random numbers, and other numbers give other placements."""
+    generator, wishes = _generator(example_e, temperature=1.0), np.zeros((20, 5))
+    first, second, other = (generator.generate(wishes, np.random.default_rng(seed), 2.0) for seed in (1, 1, 2))
+    assert all(np.array_equal(one, two) for one, two in zip(first, second, strict=True))
+    assert not np.array_equal(first.gpu, other.gpu)
+
+
+@pytest.mark.parametrize(("temperature", "a"), [(0.0, 2.0), (1.0, 0.0)])
+def test_no_noise_draws_nothing(example_e: DagInstance, temperature: float, a: float) -> None:
+    """Tests that at temperature 0, and at the end of a run, placements follow from the wishes alone."""
+    rng = np.random.default_rng(3)
+    litter = _generator(example_e, temperature=temperature).generate(np.full((3, 5), 7.0), rng, a)
+    assert rng.random() == np.random.default_rng(3).random()
+    assert (litter.gpu == litter.gpu[0]).all()
+
+
+def test_noise_draws_by_the_values() -> None:
+    """Tests that GPUs are drawn in proportion to exp(value / temperature), the temperature being halved at a = 1.
+
+    Of 20,000 draws the share is within four standard errors, 4 x 0.5 / 141.
+    """
+    instance = DagInstance.from_lists([[4, 9]])
+    played, values = recorded(instance), np.empty(2, dtype=np.float32)
+    q_values(WEIGHTS, played.rows[0], played.fits[0], values)
+    temperature = float(abs(values[0] - values[1]))
+    generator = _generator(instance, wish_weight=0.0, temperature=2 * temperature)
+    litter = generator.generate(np.empty((20_000, 0)), np.random.default_rng(0), 1.0)
+    favourite = int(values.argmax())
+    assert (litter.gpu[:, 0] == favourite).mean() == pytest.approx(1 / (1 + math.exp(-1)), abs=0.015)
+
+
+def test_numbers_out_of_range(example_e: DagInstance) -> None:
+    """Tests that weights of wishes outside 0..1 and negative temperatures are refused, not a number too."""
+    for wish_weight in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match=r"wish_weight: expected a number in 0\.\.1, got"):
+            _generator(example_e, wish_weight=wish_weight)
+    for temperature in (-1e-9, math.inf, math.nan):
+        with pytest.raises(ValueError, match=r"temperature: expected a number in 0\.\.1e\+06, got"):
+            _generator(example_e, temperature=temperature)
+
+
+def test_the_trained_network_obeys() -> None:
+    """Tests that with the loads of a placement as wish more of it comes back than with another placement's.
+
+    Lambda 1, no noise; HEFT's placement with three tasks in ten drawn anew, eight times on each of the 64 validation
+    instances; the mean difference is more than two standard errors over instances.
+    """
+    differences = []
+    for instance in validation_instances():
+        arrays, rng = dag_arrays(instance), np.random.default_rng(1)
+        gpus = np.array([_near_heft(arrays, rng) for _ in range(8)])
+        wishes = running_loads(instance.durations, gpus, episode_data(instance).order)
+        generator = _generator(instance, weights=shipped_weights(), wish_weight=1.0, temperature=0.0)
+        answers = generator.generate(wishes, rng, 0.0).gpu
+        others = [(np.roll(answers, shift, axis=0) == gpus).mean() for shift in range(1, 8)]
+        differences.append((answers == gpus).mean() - np.mean(others))
+    error = np.std(differences) / len(differences) ** 0.5
+    assert np.mean(differences) > 2 * error
+
+
+def _near_heft(arrays: DagArrays, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return HEFT's placement with three tasks in ten on GPUs drawn anew, where these are allowed and fit."""
+    gpu, (n, m) = place_by_list(arrays).gpu, arrays.durations.shape
+    drawn = np.where(rng.random(n) < 0.3, rng.integers(m, size=n), gpu)
+    placed: NDArray[np.int64] = place_by_list(arrays, pinned=drawn).gpu
+    return placed

@@ -1,0 +1,57 @@
+"""Tests of the objectives."""
+
+from __future__ import annotations
+
+import pytest
+
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, completion_times, finish_times, objective_value
+from instances.dag.schedule import DagSchedule
+
+
+@pytest.fixture(scope="module")
+def instance() -> DagInstance:
+    """Three jobs of two, one and no tasks."""
+    return DagInstance.from_lists(
+        [[3, 4], [5, 6], [2, 9]], job_of_task=[0, 1, 0], release=[0, 2, 30], weight=[2, 3, 10], name="jobs"
+    )
+
+
+def test_both_objectives_by_hand(instance: DagInstance) -> None:
+    """Tests that the makespan is the last finish and that a job without tasks completes at its release."""
+    schedule = DagSchedule(gpu=[0, 1, 0], start=[0, 2, 7])
+    assert finish_times(instance, schedule).tolist() == [3, 8, 9]
+    assert completion_times(instance, schedule).tolist() == [9, 8, 30]
+    assert objective_value(instance, schedule, Objective.MAKESPAN) == 9
+    assert objective_value(instance, schedule, Objective.WEIGHTED_COMPLETION) == 2 * 9 + 3 * 8 + 10 * 30
+
+
+def test_earlier_task_of_a_job_is_no_matter(instance: DagInstance) -> None:
+    """Tests that only the last finish of a job counts, whichever task it is."""
+    schedule = DagSchedule(gpu=[1, 0, 0], start=[10, 2, 0])
+    assert completion_times(instance, schedule).tolist() == [14, 7, 30]
+    assert objective_value(instance, schedule, Objective.MAKESPAN) == 14
+
+
+def test_no_tasks() -> None:
+    """Tests that without tasks the makespan is 0 and every job completes at its release."""
+    empty = DagInstance.from_lists([], num_gpus=1, release=[4, 5], weight=[1, 2])
+    schedule = DagSchedule(gpu=[], start=[])
+    assert objective_value(empty, schedule, Objective.MAKESPAN) == 0
+    assert objective_value(empty, schedule, Objective.WEIGHTED_COMPLETION) == 14
+
+
+def test_objective_is_a_python_integer(instance: DagInstance) -> None:
+    """Tests that objectives are exact Python integers, also beyond what 53 bits hold."""
+    large = DagInstance.from_lists([[2**52]], weight=[2**9])
+    schedule = DagSchedule(gpu=[0], start=[1])
+    value = objective_value(large, schedule, Objective.WEIGHTED_COMPLETION)
+    assert value == 2**9 * (2**52 + 1)
+    assert type(value) is int
+
+
+def test_names() -> None:
+    """Tests that objectives are called as on the command line."""
+    assert [str(objective) for objective in Objective] == ["makespan", "weighted_completion"]
+    with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion, got 'cost'"):
+        Objective("cost")

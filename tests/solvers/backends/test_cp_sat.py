@@ -1,0 +1,301 @@
+"""Tests of running the CP-SAT model: phases, statuses and what is believed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ortools.sat.python import cp_model
+
+from formulations.dag.cp_sat.model import CpSatModel
+from formulations.dag.probing.windows import windows
+from heuristics.dag.list_scheduling import heft
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+from solvers.backends import cp_sat as module
+from solvers.backends.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
+from solvers.backends.down_sets import DownSetRounds
+from solvers.run.contradiction import ContradictionError
+from solvers.run.outcome import Termination
+from solvers.solve import solve
+from tests.runs import run_with
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from formulations.dag.windows import Windows
+    from instances.dag.contention import Contention
+    from instances.dag.instance import DagInstance
+    from solvers.run.exact_run import ExactRun
+
+
+OPTIMAL_E = DagSchedule(gpu=[0, 1, 0, 1, 0], start=[0, 8, 4, 12, 7])
+
+
+exact_run = partial(run_with, threads=2, seed=0)
+
+
+class Phases:
+    """Stands in for the phases: gives prepared answers and remembers how it was asked."""
+
+    def __init__(self, *answers: _Answer) -> None:
+        self._answers = list(answers)
+        self.asked: list[tuple[bool, int, int, int | None]] = []
+        self.efforts: list[float] = []
+
+    def __call__(
+        self,
+        instance: DagInstance,
+        objective: Objective,
+        within: Windows,
+        schedule: DagSchedule | None,
+        run: ExactRun,
+        contention: Contention,
+        phase: _Phase,
+        effort_left: float,
+    ) -> _Answer:
+        """Remember and give the next answer."""
+        self.efforts.append(effort_left)
+        hinted = None if schedule is None else objective_value(instance, schedule, objective)
+        self.asked.append((phase.share == 1.0, within.at_least, within.at_most, hinted))
+        return self._answers.pop(0)
+
+
+@pytest.fixture
+def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what happens between the phases, which would solve these small instances by itself."""
+    monkeypatch.setattr(module, "probing", lambda instance, objective, contention: 0)
+    monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(
+        module,
+        "searched_down_sets",
+        lambda instance, objective, schedule, bound, run: DownSetRounds(instance, objective, run, schedule, bound),
+    )
+
+
+def answer(schedule: DagSchedule | None, bound: int | None, *, is_finished: bool = False) -> _Answer:
+    """Return an answer that took 1.5 seconds and a deterministic time of 2."""
+    return _Answer(
+        schedule=schedule, lower_bound=bound, is_infeasible=False, is_finished=is_finished, seconds=1.5, effort=2.0
+    )
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_second_phase_works_with_what_the_first_found(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that schedule and bound of the first phase narrow the windows of the second, and that seconds add up."""
+    first = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
+    best = DagSchedule(gpu=[1, 0, 0, 0], start=[0, 0, 4, 8])
+    phases = Phases(answer(first, 9), answer(best, 10, is_finished=True))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8))
+    assert [(is_last, at_most, hinted) for is_last, _, at_most, hinted in phases.asked] == [
+        (False, phases.asked[0][2], None),
+        (False, 13, 13),
+    ]
+    assert phases.asked[0][2] > 13
+    assert [at_least for _, at_least, _, _ in phases.asked] == [9, 9]
+    assert (outcome.lower_bound, outcome.termination, outcome.backend_seconds) == (10, Termination.FINISHED, 3.0)
+    assert outcome.schedule.gpu.tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_first_phase_may_finish(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a proof in the first phase ends the run."""
+    best = DagSchedule(gpu=[1, 0, 0, 0], start=[0, 0, 4, 8])
+    phases = Phases(answer(best, 10, is_finished=True))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    assert cp_sat(join_example, Objective.MAKESPAN, exact_run()).lower_bound == 10
+    assert [asked[0] for asked in phases.asked] == [False]
+
+
+@pytest.mark.usefixtures("phases_only")
+@pytest.mark.parametrize(
+    ("threads", "expected"),
+    [
+        (1, [False, False, True]),
+        (2, [False, False, False, True]),
+        (MANY_THREADS - 1, [False, False, False, True]),
+        (MANY_THREADS, [True]),
+    ],
+)
+def test_number_of_phases(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, threads: int, expected: list[bool]
+) -> None:
+    """Tests that many threads take one phase, one thread three, few four, and that unfinished phases end by time."""
+    phases = Phases(answer(None, 9), *[answer(None, None)] * 3)
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=threads, start=None))
+    assert [asked[0] for asked in phases.asked] == expected
+    assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_deterministic_limit_is_shared_by_the_phases(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that each phase gets what the ones before it left of the limit, and that none follows once it is used."""
+    phases = Phases(answer(None, 9), answer(None, None))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=1, deterministic_limit=3.0))
+    assert phases.efforts == [3.0, 1.0]
+    assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
+
+
+def test_deterministic_limit_reaches_the_solver(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the limit is set where it is below the effort of a phase, and only there."""
+    limits = []
+    solve_in_thread = module.solve_in_thread
+
+    def remembered(solver: cp_model.CpSolver, *rest: Any) -> cp_model.CpSolverStatus:
+        limits.append(solver.parameters.max_deterministic_time)
+        return solve_in_thread(solver, *rest)
+
+    monkeypatch.setattr(module, "solve_in_thread", remembered)
+    for limit in (0.25, 100.0, None):
+        outcome = cp_sat(example_e, Objective.MAKESPAN, exact_run(threads=1, deterministic_limit=limit))
+        assert outcome.lower_bound == 15
+    assert limits[0] == 0.25
+    assert limits[-2:] == [1.0 + 0.02 * 5] * 2
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_worse_solution_does_not_replace_the_start(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a solver that lost its hint cannot make the result worse."""
+    best = DagSchedule(gpu=[1, 0, 0, 0], start=[0, 0, 4, 8])
+    worse = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
+    monkeypatch.setattr(module, "_solve_phase", Phases(answer(worse, 9), *[answer(None, 9)] * 3))
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(start=best))
+    assert outcome.schedule is best
+
+
+def test_start_at_the_bound_needs_no_search(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a start whose objective is proved already is returned at once."""
+    monkeypatch.setattr(module, "_solve_phase", Phases())
+    outcome = cp_sat(example_e, Objective.MAKESPAN, exact_run(start=OPTIMAL_E, lower_bound=15))
+    assert (outcome.schedule, outcome.lower_bound, outcome.backend_seconds) == (OPTIMAL_E, 15, 0.0)
+
+
+def test_stop_before_the_search(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a wish to stop that comes early keeps start and bound."""
+    monkeypatch.setattr(module, "_solve_phase", Phases())
+    start = heft(join_example)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(start=start, lower_bound=4, should_stop=lambda: True))
+    assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (start, 4, Termination.INTERRUPTED)
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_unknown_has_no_schedule(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a solver that ends with UNKNOWN gives no schedule whatever it reports, and that the bound is kept."""
+    statuses = []
+
+    def without_time(solver: cp_model.CpSolver, model: cp_model.CpModel, run: ExactRun) -> cp_model.CpSolverStatus:
+        solver.parameters.max_time_in_seconds = 0.0
+        statuses.append(solver.solve(model))
+        return statuses[-1]
+
+    monkeypatch.setattr(module, "solve_in_thread", without_time)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=9))
+    assert statuses == [cp_model.UNKNOWN] * 4
+    assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
+
+
+def test_refused_model_is_an_error(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that MODEL_INVALID, which means an error of ours, is never a result."""
+    monkeypatch.setattr(module, "solve_in_thread", lambda *_: cp_model.MODEL_INVALID)
+    with pytest.raises(RuntimeError, match=r"^cp-sat: expected a valid model, got: "):
+        cp_sat(join_example, Objective.MAKESPAN, exact_run())
+
+
+def falsely_infeasible(solver: cp_model.CpSolver, model: cp_model.CpModel, run: ExactRun) -> cp_model.CpSolverStatus:
+    """Solve the model with a row that nothing fulfils."""
+    model.add_bool_or([])
+    return solver.solve(model)
+
+
+def test_infeasible_beside_a_schedule_is_a_contradiction(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Tests that a false INFEASIBLE raises where a verified schedule is known, and leaves the reproducer."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "solve_in_thread", falsely_infeasible)
+    with pytest.raises(ContradictionError, match=r"^CP-SAT claims that no schedule exists"):
+        cp_sat(join_example, Objective.MAKESPAN, exact_run(start=heft(join_example)))
+    assert [path.name for path in tmp_path.iterdir()] == [f"optgap-reproducer-{join_example.sha256[:12]}.json"]
+
+
+def test_infeasible_without_a_schedule_is_believed(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that INFEASIBLE without any schedule is an outcome without bound."""
+    monkeypatch.setattr(module, "solve_in_thread", falsely_infeasible)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run())
+    assert (outcome.is_infeasible, outcome.schedule, outcome.lower_bound) == (True, None, None)
+
+
+def test_error_in_the_solver_thread_arrives(join_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that an exception raised while solving is raised by the run, not lost with its thread."""
+
+    def broken(*_: object) -> None:
+        raise MemoryError("too large")
+
+    monkeypatch.setattr(cp_model.CpSolver, "solve", broken)
+    with pytest.raises(MemoryError, match="too large"):
+        cp_sat(join_example, Objective.MAKESPAN, exact_run())
+
+
+def test_one_thread_is_repeatable(heft_example: DagInstance) -> None:
+    """Tests that two runs with one thread give the same schedule, bit for bit, and the same bounds on the way."""
+    runs = [solve(heft_example, "cp-sat", threads=1, seed=5, bounds=[]) for _ in range(2)]
+    assert runs[0].schedule.gpu.tolist() == runs[1].schedule.gpu.tolist()
+    assert runs[0].schedule.start.tolist() == runs[1].schedule.start.tolist()
+    assert runs[0].objective == 73
+
+
+def test_any_seed_is_a_seed(example_e: DagInstance) -> None:
+    """Tests that seeds beyond the 31 bits of the solver are taken."""
+    result = solve(example_e, "cp-sat", threads=1, seed=2**64 + 7, bounds=[])
+    assert (result.objective, result.lower_bound, result.seed) == (15, 15, 2**64 + 7)
+
+
+@pytest.mark.parametrize(
+    ("bound", "rounded"),
+    [(73.0, 73), (72.999999, 73), (72.9999995, 73), (72.2, 73), (73.0000001, 73), (0.0, 0), (float("-inf"), None)],
+)
+def test_bounds_are_rounded_up(bound: float, rounded: int | None) -> None:
+    """Tests that bounds go up to the next integer within a tolerance, and that no bound is None."""
+    assert _rounded_up(bound) == rounded
+
+
+def test_time_left() -> None:
+    """Tests that the time left falls to 0 and no further, and is infinite without a limit."""
+    assert exact_run().seconds_left() == float("inf")
+    assert exact_run(time_limit=1e-12).seconds_left() == 0.0
+    assert 0.0 < exact_run(time_limit=1000.0).seconds_left() <= 1000.0
+
+
+@pytest.mark.parametrize("subsolver", PROVING_SUBSOLVERS)
+def test_every_proving_subsolver_exists_and_proves(example_e: DagInstance, subsolver: str) -> None:
+    """Tests that OR-Tools knows each name, alone and with one thread, and that its search comes to an end."""
+    model = CpSatModel(
+        example_e,
+        Objective.MAKESPAN,
+        windows(example_e, Objective.MAKESPAN, lower_bound=0, objective_at_most=None),
+    )
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.subsolvers.append(subsolver)
+    assert solver.solve(model.proto_model) == cp_model.OPTIMAL
+    assert solver.objective_value == 15
+
+
+def test_probing_and_reinsertion_leave_the_second_phase_less_to_do(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that between the phases the bound is probed and the schedule made better: here they meet."""
+    first = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
+    phases = Phases(answer(first, 8))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8))
+    assert len(phases.asked) == 1
+    assert objective_value(join_example, outcome.schedule, Objective.MAKESPAN) == outcome.lower_bound == 10

@@ -1,0 +1,218 @@
+"""Tests of the search over down-sets as a method and as a phase of `cp-sat`: what proves, ends and survives it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from formulations.dag.down_sets import search as layers
+from formulations.dag.down_sets.search import DownSetSearch
+from heuristics.search.progress import Callback
+from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
+from instances.dag.instance import DagInstance
+from instances.dag.json import read_dag_instance
+from instances.dag.objective import Objective
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import generate
+from solvers.backends import cp_sat as cp_sat_module
+from solvers.backends import down_sets as down_set_phase
+from solvers.backends.down_sets import PROOF, DownSetRounds
+from solvers.run.contradiction import ContradictionError
+from solvers.run.outcome import Status, Termination
+from solvers.solve import solve
+from tests.runs import run_with
+
+if TYPE_CHECKING:
+    from formulations.dag.windows import Windows
+    from heuristics.search.progress import Progress
+
+
+SUITE = Path(__file__).parents[2] / "benchmarks" / "proof_suite"
+
+
+def stored(number: str) -> DagInstance:
+    """Return an instance of the stored suite."""
+    return read_dag_instance(next(SUITE.glob(f"{number}-*.json")))
+
+
+@pytest.mark.parametrize(("number", "optimum"), [("13", 2337), ("10", 465), ("46", 1438), ("49", 5213)])
+def test_proves_stored_instances(number: str, optimum: int) -> None:
+    """Tests 30 to 99 tasks on 2 to 8 GPUs from the list schedules on, with no bound: optima that CP-SAT proves too."""
+    result = solve(stored(number), "down-sets", bounds=[], threads=2)
+    assert (result.status, result.objective, result.lower_bound) == (Status.OPTIMAL, optimum, optimum)
+    assert result.bound is not None
+    assert (result.bound.method, result.bound.proof, result.bound.solver) == ("down-sets", PROOF, None)
+
+
+def test_is_a_phase_of_cp_sat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that cp-sat ends with the proof of this search where its first phase has none, and says what proves it."""
+    monkeypatch.setattr(cp_sat_module, "probing", None)  # comes later, and would not be called
+    result = solve(stored("09"), "cp-sat", threads=2, seed=1)
+    assert (result.status, result.objective) == (Status.OPTIMAL, 280)
+    assert result.bound is not None
+    assert (result.bound.method, result.bound.proof, result.bound.solver) == ("cp-sat", PROOF, None)
+
+
+def test_cp_sat_confirms_it() -> None:
+    """Tests that a second model, CP-SAT, refutes that anything better exists."""
+    result = solve(stored("13"), "down-sets", bounds=[], threads=2, confirm=True)
+    assert result.bound is not None
+    assert result.bound.confirmed_by is not None
+    assert result.bound.confirmed_by.startswith("CP-SAT")
+
+
+def test_repeats_bit_for_bit() -> None:
+    """Tests that neither seed nor a second run changes the schedule."""
+    instance = generate("cholesky", tasks=30, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    first, second = (solve(instance, "down-sets", bounds=[], threads=2, seed=seed).schedule for seed in (1, 2))
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first.gpu, second.gpu)
+    assert np.array_equal(first.start, second.start)
+
+
+def test_ends_where_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that layers that cannot grow end the run, with the schedule that was found and no claim."""
+    monkeypatch.setattr(layers, "MOST_BYTES", 400_000)
+    instance = generate("layered", tasks=40, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    heft = solve(instance, "heft")
+    result = solve(instance, "down-sets", bounds=[], threads=1)
+    assert (result.status, result.termination, result.lower_bound) == (Status.FEASIBLE, Termination.FAILED, 0)
+    assert result.objective < heft.objective
+
+
+def test_a_time_limit_keeps_what_was_found() -> None:
+    """Tests that a run that is cut short is no worse than where it began, and proves nothing."""
+    instance = generate("layered", tasks=80, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    start = min(solve(instance, method).objective for method in ("heft", "cpop", "peft", "etf", "min-min", "max-min"))
+    result = solve(instance, "down-sets", bounds=[], threads=2, time_limit=4.0)
+    assert (result.status, result.termination, result.lower_bound) == (Status.FEASIBLE, Termination.TIME_LIMIT, 0)
+    assert result.schedule is not None
+    assert verify_dag_schedule(instance, result.schedule) == []
+    assert result.objective <= start  # in a slow moment nothing better is found
+
+
+def test_a_callback_ends_it() -> None:
+    """Tests that it stops once a better schedule is told of, in the middle of its rounds."""
+
+    class StopAtSecond(Callback):
+        """Wants to stop at the second schedule, which is the first that is found."""
+
+        heard = 0
+
+        def on_incumbent(self, progress: Progress) -> None:
+            """Count."""
+            self.heard += 1
+            self.wants_stop = self.heard == 2
+
+    instance = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    result = solve(instance, "down-sets", bounds=[], threads=2, callback=StopAtSecond())
+    assert result.termination is Termination.INTERRUPTED
+    assert result.schedule is not None
+
+
+def test_numbers_beyond_its_range_end_it_at_once() -> None:
+    """Tests that a makespan that labels cannot hold leaves the list schedule and claims nothing."""
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-3"), cost=CostModel(ccr=1.0))
+    large = replace(instance, durations=instance.durations * 10**8)
+    result = solve(large, "down-sets", bounds=[])
+    assert (result.status, result.lower_bound, result.termination) == (Status.FEASIBLE, 0, Termination.FAILED)
+
+
+def test_no_tasks_and_no_room() -> None:
+    """Tests the empty instance, and one whose tasks fit one by one but not together."""
+    empty = solve(DagInstance.from_lists([]), "down-sets", bounds=[])
+    assert (empty.status, empty.objective) == (Status.OPTIMAL, 0)
+    full = DagInstance.from_lists([[3, 3]] * 3, task_memory=[2, 2, 2], gpu_memory=[3, 3])
+    for objective in Objective:
+        assert solve(full, "down-sets", objective=objective, bounds=[]).status is Status.INFEASIBLE
+
+
+def test_a_late_job_without_tasks_ends_it() -> None:
+    """Tests a release beyond the range of labels: the run ends, with the schedule it began with."""
+    late = DagInstance.from_lists([[5], [5], [5]], job_of_task=[0, 1, 2], release=[0, 0, 0, 2**30])
+    result = solve(late, "down-sets", objective=Objective.WEIGHTED_COMPLETION, bounds=[])
+    assert (result.status, result.termination) == (Status.FEASIBLE, Termination.FAILED)
+
+
+def test_windows_are_derived_once_per_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that rounds in both directions and of several widths share the probing for one objective to be met."""
+    instance = generate("layered", tasks=40, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    start = solve(instance, "heft").schedule
+    asked: list[int | None] = []
+    windows = DownSetSearch.windows
+
+    def remember(search: DownSetSearch, at_most: int | None, lower_bound: int) -> Windows:
+        asked.append(at_most)
+        return windows(search, at_most, lower_bound)
+
+    monkeypatch.setattr(DownSetSearch, "windows", remember)
+    rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), start, 0)
+    for width in (2, 4, 8):
+        rounds.round(width, lambda: False)
+    assert asked
+    assert len(asked) == len(set(asked))
+
+
+def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that cp-sat names its solver where the search finds the schedule, but CP-SAT had proved the bound."""
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    best = solve(instance, "cp-sat")
+    assert best.objective is not None
+    start = solve(instance, "heft").schedule
+    phase = cp_sat_module._Answer(
+        schedule=start, lower_bound=best.objective, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0
+    )
+    monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: phase)
+    monkeypatch.setattr(cp_sat_module, "improved_by_reinsertion", lambda *_: start)
+    monkeypatch.setattr(DownSetRounds, "round", lambda rounds, *_, **__: setattr(rounds, "schedule", best.schedule))
+    result = solve(instance, "cp-sat", bounds=[], threads=2, seed=1)
+    assert (result.status, result.objective) == (Status.OPTIMAL, best.objective)
+    assert result.bound is not None
+    assert result.bound.proof == "search to the end"
+    assert result.bound.solver is not None
+    assert result.bound.solver.startswith("ortools")
+
+
+def test_contention_is_refused() -> None:
+    """Tests that it does not pretend to know the rule of network interfaces."""
+    with pytest.raises(ValueError, match="expected none for down-sets"):
+        solve(DagInstance.from_lists([[3]]), "down-sets", contention="nic")
+
+
+def test_a_false_claim_is_an_alarm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Tests that a search that calls itself complete too early contradicts what is found later."""
+    monkeypatch.chdir(tmp_path)
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    best = solve(instance, "cp-sat").schedule
+    claimed = solve(instance, "heft").objective
+    monkeypatch.setattr(DownSetRounds, "round", lambda rounds, *_, **__: setattr(rounds, "bound", claimed))
+    with pytest.raises(ContradictionError):
+        solve(instance, "down-sets", bounds=[], start=best)
+
+
+def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the last round is left out where the trial drops labels early and down-sets are many."""
+    widths: list[int] = []
+
+    class Rounds(DownSetRounds):
+        """Remembers the widths and finds nothing."""
+
+        def round(self, width: int, should_stop: object, *, until_dropped: bool = False) -> None:
+            """Remember."""
+            widths.append(width)
+
+    monkeypatch.setattr(down_set_phase, "DownSetRounds", Rounds)
+    many = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    few = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    for instance, rounds in ((many, 3), (few, 4)):
+        widths.clear()
+        start = solve(instance, "heft").schedule
+        down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, 0, run_with())
+        assert len(widths) == rounds
+        assert widths == sorted(widths)

@@ -1,0 +1,80 @@
+"""Tests that every registered method passes the conformance kit, and that the kit can fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from heuristics.dag.list_scheduling import heft
+from heuristics.dag.random_search import random_search
+from instances.dag.schedule import DagSchedule
+from solvers.conformance.check_method import CHECKS, ConformanceError, check_method
+from solvers.result import UnverifiedScheduleError
+from tests.method_params import method_params
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("method", method_params())
+def test_registered_method_conforms(method: str, check: str) -> None:
+    """Tests that a registered method passes a check of the kit."""
+    CHECKS[check](method)
+
+
+def test_own_function_conforms() -> None:
+    """Tests that a user's own function of the instance alone passes the whole kit."""
+
+    def everything_on_one_gpu(instance: DagInstance) -> DagSchedule | None:
+        return heft(instance, insertion=False)
+
+    check_method(everything_on_one_gpu)
+
+
+def test_schedule_that_overlaps_is_refused() -> None:
+    """Tests that the kit refuses a method whose tasks all start at 0."""
+
+    def careless(instance: DagInstance) -> DagSchedule:
+        return DagSchedule(gpu=instance.durations.argmax(axis=1), start=np.zeros(instance.num_tasks, dtype=np.int64))
+
+    with pytest.raises(UnverifiedScheduleError, match="careless: schedule with"):
+        CHECKS["verified"](careless)
+
+
+def test_ignored_budget_is_refused() -> None:
+    """Tests that the kit refuses a search that goes on after its budget."""
+
+    def greedy_for_more(instance, objective, rng, stop, callback):
+        for _ in range(2):
+            schedule = random_search(instance, objective, rng, stop, callback)
+        return schedule
+
+    with pytest.raises(ConformanceError, match="budget"):
+        CHECKS["budget"](greedy_for_more)
+
+
+def test_unseeded_method_is_refused() -> None:
+    """Tests that the kit refuses a method that draws from a generator of its own."""
+    fresh = np.random.default_rng()
+
+    def unseeded(instance: DagInstance) -> DagSchedule | None:
+        return random_like(instance, fresh)
+
+    from heuristics.dag.list_scheduling import random_placement as random_like
+
+    with pytest.raises(ConformanceError, match="repeatable"):
+        CHECKS["repeatable"](unseeded)
+
+
+def test_printing_method_is_refused() -> None:
+    """Tests that the kit refuses a method that prints."""
+
+    def talkative(instance: DagInstance) -> DagSchedule | None:
+        print("done")
+        return heft(instance)
+
+    with pytest.raises(ConformanceError, match="silent"):
+        CHECKS["silent"](talkative)

@@ -1,0 +1,56 @@
+"""Tests of Ctrl-C as a stop criterion."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+import pytest
+
+from heuristics.search.progress import Progress
+from solvers.run.exact_run import Interrupt
+
+
+def test_first_signal_is_remembered_second_ends() -> None:
+    """Tests that the first Ctrl-C only stops the method and that the second one is a KeyboardInterrupt."""
+    with Interrupt() as interrupt:
+        before = interrupt(Progress())
+        signal.raise_signal(signal.SIGINT)
+        assert (before, interrupt(Progress()), interrupt.heard) == (False, True, True)
+        assert interrupt.share(Progress(evaluations=10**6)) == 0.0
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_previous_handler_comes_back() -> None:
+    """Tests that leaving restores what listened before, also after an error."""
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(RuntimeError, match="inside"), Interrupt():
+        assert signal.getsignal(signal.SIGINT) is not before
+        raise RuntimeError("inside")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_nested_runs_listen_one_at_a_time() -> None:
+    """Tests that the inner of two runs hears the signal and the outer one listens again afterwards."""
+    with Interrupt() as outer:
+        with Interrupt() as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert (outer.heard, inner.heard) == (False, True)
+        signal.raise_signal(signal.SIGINT)
+        assert outer.heard
+
+
+def test_other_threads_hear_nothing() -> None:
+    """Tests that outside the main thread nothing is installed, nothing heard and nothing broken."""
+    before = signal.getsignal(signal.SIGINT)
+    seen = []
+
+    def run() -> None:
+        with Interrupt() as interrupt:
+            seen.append((interrupt.heard, signal.getsignal(signal.SIGINT) is before))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert seen == [(False, True)]

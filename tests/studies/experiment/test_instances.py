@@ -1,0 +1,108 @@
+"""TODO."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from instances.dag.json import write_dag_instance
+from studies.experiment.instances import expand_instances
+from studies.experiment.read_specification import study_spec_from_toml
+from tests.studies.experiment.study_specs import small_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from instances.dag.instance import DagInstance
+
+
+GRID = """
+study.name = "grid"
+[[instances]]
+family = ["layered", "independent"]
+tasks = [5, 9]
+cluster = ["mixed-2", "2xT4+1xP100"]
+ccr = [0.5, 2.0]
+heterogeneity = ["consistent", "inconsistent"]
+count = 2
+seed = 7
+cost = { heterogeneity = 0.6 }
+"""
+
+
+def test_grid_is_crossed() -> None:
+    """Tests that every combination is there once, under a name that tells it, with the sizes that it says."""
+    items = expand_instances(study_spec_from_toml(GRID))
+    assert len(items) == 2 * 2 * 2 * 2 * 2 * 2
+    assert len({item.instance.sha256 for item in items}) == len(items)
+    assert len({item.instance.name for item in items}) == len({item.file_name for item in items}) == len(items)
+    first = items[0]
+    assert first.instance.name == "layered-5-mixed-2-ccr0.5-consistent-s7"
+    assert (first.family, first.ccr, first.heterogeneity) == ("layered", 0.5, "consistent")
+    assert (first.instance.num_tasks, first.instance.num_gpus) == (5, 2)
+    assert json.loads(first.origin)["cost"] == {"heterogeneity": 0.6}
+    assert all(item.instance.num_edges == 0 for item in items if item.family == "independent")
+
+
+def test_heterogeneity_is_what_it_says() -> None:
+    """Tests that one kind of GPU is fastest for all tasks of a consistent instance, and not of an inconsistent one."""
+    text = GRID.replace("[5, 9]", "60").replace('["mixed-2", "2xT4+1xP100"]', '"mixed-3"').replace("[0.5, 2.0]", "1")
+    fastest = {}
+    for item in expand_instances(study_spec_from_toml(text)):
+        durations = np.asarray(item.instance.durations)
+        order = [tuple(np.argsort(row, kind="stable")) for row in durations if len(set(row)) == len(row)]
+        fastest[item.instance.name] = len(set(order))
+    assert {count for name, count in fastest.items() if "-inconsistent" not in name} == {1}
+    assert min(count for name, count in fastest.items() if "-inconsistent" in name) > 1
+
+
+def test_one_graph_meets_all_costs() -> None:
+    """Tests that the same replicate has the same edges whatever the ratio of communication."""
+    items = expand_instances(study_spec_from_toml(GRID))
+    pairs = {item.ccr: item.instance for item in items[:8] if item.heterogeneity == "consistent"}
+    assert pairs[0.5].edges.tolist() == pairs[2.0].edges.tolist()
+    assert pairs[0.5].sha256 != pairs[2.0].sha256
+
+
+def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance) -> None:
+    """Tests that patterns are relative to the specification, sorted, and refused where they match nothing."""
+    tmp_path = tmp_path / "version [2]"  # no pattern
+    tmp_path.mkdir()
+    write_dag_instance(join_example, tmp_path / "b.json")
+    write_dag_instance(example_e, tmp_path / "a.json")
+    text = 'study.name = "s"\n[[instances]]\nfiles = ["*.json"]'
+    items = expand_instances(study_spec_from_toml(text, folder=tmp_path))
+    assert [item.instance.sha256 for item in items] == [example_e.sha256, join_example.sha256]
+    assert {item.family for item in items} == {"file"}
+    with pytest.raises(ValueError, match=r"instances\[0\].files: expected files that match 'x/\*' in .*, got none."):
+        expand_instances(study_spec_from_toml(text.replace("*.json", "x/*"), folder=tmp_path))
+    (tmp_path / "c.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"instances\[0\].files, c.json, [^:]*: expected"):
+        expand_instances(study_spec_from_toml(text, folder=tmp_path))
+    with pytest.raises(ValueError, match=r"instances\[0\].files, .*: expected a file to read, got: is a directory."):
+        expand_instances(study_spec_from_toml(text.replace("*.json", "."), folder=tmp_path))
+
+
+def test_the_same_instance_twice_is_refused(tmp_path: Path, example_e: DagInstance) -> None:
+    """Tests that no instance can count twice."""
+    for name in ("a", "b"):
+        write_dag_instance(example_e, tmp_path / f"{name}.json")
+    with pytest.raises(ValueError, match=r"instances\[0\]: expected instances that differ, got 'E' twice"):
+        expand_instances(study_spec_from_toml('study.name = "s"\n[[instances]]\nfiles = "*.json"', folder=tmp_path))
+
+
+def test_bad_cluster_is_named() -> None:
+    """Tests that what a generator refuses is told with its place."""
+    with pytest.raises(ValueError, match=r"instances\[0\], cluster: expected a preset such as mixed-2"):
+        expand_instances(small_spec(('"mixed-2"', '"mixed-02"')))
+
+
+def test_stored_instances_are_not_made_again(example_e: DagInstance) -> None:
+    """Tests that an instance of an origin that is stored stays what it was."""
+    origin = expand_instances(small_spec())[1].origin
+    items = expand_instances(small_spec(), stored={origin: example_e}.get)
+    assert items[1].instance is example_e
+    assert items[0].instance.num_tasks == 6
