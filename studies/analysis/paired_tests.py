@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from studies.analysis.ranks import midranks
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -123,10 +121,12 @@ def signed_ranks(differences: Sequence[float] | NDArray[np.float64]) -> NDArray[
     ValueError
         If a difference is not finite.
     """
+    from scipy.stats import rankdata
+
     values = np.round(np.asarray(differences, dtype=np.float64), DECIMALS)
     if not np.isfinite(values).all():
         raise ValueError(f"differences: expected finite numbers, got {values[~np.isfinite(values)][0]}.")
-    ranks: NDArray[np.float64] = np.sign(values) * midranks(np.abs(values))
+    ranks: NDArray[np.float64] = np.sign(values) * rankdata(np.abs(values))
     return ranks
 
 

@@ -29,7 +29,6 @@ from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.interference import NOT_TOGETHER
 from instances.jobs.servers import JobsServer
 from instances.readers.jobs.gavel_pairs import read_gavel_pairs
-from studies.analysis.ranks import midranks
 from studies.text_tables import markdown_table, text_table
 
 if TYPE_CHECKING:
@@ -420,9 +419,10 @@ def interference_study(
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
     """Return Spearman's correlation, ties by mean ranks; None where one side is constant, which orders nothing."""
-    first, second = (midranks(values) - (len(values) + 1) / 2 for values in (one, other))
-    scale = float(np.sqrt((first**2).sum() * (second**2).sum()))
-    return float((first * second).sum()) / scale if scale else None
+    from scipy.stats import spearmanr
+
+    is_constant = any((values == values[:1]).all() for values in (one, other))
+    return None if is_constant else float(spearmanr(one, other).statistic)
 
 
 HEADINGS = ("world", "pairs", "model", "error of y", "error of speed ‰", "rank correlation", "beats ridge")
