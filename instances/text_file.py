@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.json_fields import parse_json
+from instances.json_document import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

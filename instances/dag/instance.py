@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.dag.document import dag_instance_document
 from instances.dag.graph import topological_order
 from instances.frozen_array import MAX_INTEGER, frozen_floats, frozen_integers
-from instances.json_fields import content_hash
+from instances.json_document import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -260,6 +259,8 @@ class DagInstance:
     def sha256(self) -> str:
         """SHA-256 of the content, the same on every machine; made when it is first asked for."""
         if self._sha256 is None:
+            from instances.dag.json import dag_instance_document
+
             object.__setattr__(self, "_sha256", content_hash(dag_instance_document(self)))
         return str(self._sha256)
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from instances.frozen_array import MAX_INTEGER, free_text, free_texts, frozen_integers, optional_texts
-from instances.jobs.document import jobs_instance_document
 from instances.jobs.interference import FULL_SPEED, Interference
 from instances.jobs.iteration_time import gpus_of_kind, largest_durations
 from instances.jobs.replicas_fit import replicas_fit
 from instances.jobs.servers import Racks
-from instances.json_fields import content_hash
+from instances.json_document import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -313,6 +312,8 @@ class JobsInstance:
     def sha256(self) -> str:
         """SHA-256 of the content, the same on every machine; made when it is first asked for."""
         if self._sha256 is None:
+            from instances.jobs.json import jobs_instance_document
+
             object.__setattr__(self, "_sha256", content_hash(jobs_instance_document(self)))
         return str(self._sha256)
 

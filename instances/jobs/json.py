@@ -1,33 +1,29 @@
-"""Reading and writing jobs instances and schedules as JSON files."""
+"""Jobs instances and schedules as JSON documents, text and files (the public file formats)."""
 
 from __future__ import annotations
 
 import itertools
-import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.jobs.document import (
-    INSTANCE_FORMAT,
-    SCHEDULE_FORMAT,
-    VERSION,
-    jobs_instance_document,
-    jobs_schedule_document,
-)
+from instances.fields import Fields, brief, check_entries, is_integer
 from instances.jobs.instance import NOT_ALLOWED, JobsInstance
 from instances.jobs.interference import FULL_SPEED, NOT_TOGETHER, Interference
 from instances.jobs.schedule import JobsSchedule
 from instances.jobs.servers import NO_RACK, Racks
-from instances.json_fields import JsonObject, brief, check_entries, is_integer, parse_json
+from instances.json_document import json_lines, parse_json
 from instances.text_file import read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from numpy.typing import NDArray
+
+INSTANCE_FORMAT = "optgap/jobs"
+SCHEDULE_FORMAT = "optgap/jobs-schedule"
+VERSION = 1
 
 
 def read_jobs_instance(path: str | PathLike[str]) -> JobsInstance:
@@ -50,7 +46,100 @@ def write_jobs_instance(instance: JobsInstance, path: str | PathLike[str]) -> No
 
 def jobs_instance_to_json(instance: JobsInstance) -> str:
     """Return the instance as JSON text, one server or job per line."""
-    return _one_item_per_line(jobs_instance_document(instance), ("servers", "racks", "jobs"))
+    return json_lines(jobs_instance_document(instance), ("servers", "racks", "jobs"))
+
+
+def jobs_instance_document(instance: JobsInstance) -> dict[str, Any]:
+    """Return the instance as a JSON document of format ``optgap/jobs``, version 1.
+
+    ``servers[].kind`` and the entries of ``times`` are positions in ``kinds``; ``nic_bytes_per_tick`` is an exact
+    fraction, ``[numerator, denominator]``. Keys of racks (``racks``, ``servers[].rack``) and of interference
+    (``interference``, ``use``, ``sens`` and ``class`` of jobs) are there only where the instance has them.
+    """
+    servers = zip(
+        instance.server_names,
+        instance.server_kind.tolist(),
+        instance.num_gpus_of.tolist(),
+        instance.nic_numerator.tolist(),
+        instance.nic_denominator.tolist(),
+        strict=True,
+    )
+    stages = [
+        {
+            "replicas": replicas,
+            "times": [None if ticks < 0 else ticks for ticks in times],
+            "activation_bytes": activations,
+            "parameter_bytes": parameters,
+        }
+        for replicas, times, activations, parameters in zip(
+            instance.replicas.tolist(),
+            instance.time_of.tolist(),
+            instance.activation_bytes.tolist(),
+            instance.parameter_bytes.tolist(),
+            strict=True,
+        )
+    ]
+    offsets = instance.stage_offsets.tolist()
+    jobs = zip(
+        instance.job_names,
+        instance.release.tolist(),
+        instance.weight.tolist(),
+        instance.iterations.tolist(),
+        instance.micro_batches.tolist(),
+        instance.user,
+        instance.group,
+        instance.model_tag,
+        offsets[:-1],
+        offsets[1:],
+        strict=True,
+    )
+    document: dict[str, Any] = {
+        "format": INSTANCE_FORMAT,
+        "version": VERSION,
+        "name": instance.name,
+        "tick_seconds": instance.tick_seconds,
+        "kinds": list(instance.kinds),
+        "servers": [
+            {"name": name, "kind": kind, "gpus": gpus, "nic_bytes_per_tick": [numerator, denominator]}
+            for name, kind, gpus, numerator, denominator in servers
+        ],
+        "jobs": [
+            {
+                "name": name,
+                "release": release,
+                "weight": weight,
+                "iterations": iterations,
+                "micro_batches": micro_batches,
+                "user": user,
+                "group": group,
+                "model_tag": model_tag,
+                "stages": stages[first:last],
+            }
+            for name, release, weight, iterations, micro_batches, user, group, model_tag, first, last in jobs
+        ],
+    }
+    if instance.racks is not None:
+        racks = instance.racks
+        uplinks = zip(racks.names, racks.uplink_numerator.tolist(), racks.uplink_denominator.tolist(), strict=True)
+        document["racks"] = [{"name": name, "uplink_bytes_per_tick": [above, below]} for name, above, below in uplinks]
+        for server, rack in zip(document["servers"], racks.rack_of_server.tolist(), strict=True):
+            server["rack"] = None if rack == NO_RACK else rack
+    if instance.interference is not None:
+        _add_interference(document, instance.interference)
+    return document
+
+
+def _add_interference(document: dict[str, Any], interference: Interference) -> None:
+    """Write what slows jobs: the tables at the top, the rest beside the jobs."""
+    document["interference"] = {
+        "resources": list(interference.resources),
+        "share": interference.share,
+        "classes": list(interference.classes),
+        "pair": [[None if speed == NOT_TOGETHER else speed for speed in row] for row in interference.pair.tolist()],
+    }
+    rows = zip(interference.use.tolist(), interference.sens.tolist(), interference.job_class.tolist(), strict=True)
+    for job, (use, sens, job_class) in zip(document["jobs"], rows, strict=True):
+        job |= {"use": use, "sens": sens, "class": job_class}
 
 
 def jobs_instance_from_json(text: str) -> JobsInstance:
@@ -61,18 +150,14 @@ def jobs_instance_from_json(text: str) -> JobsInstance:
     ValueError
         If it is not an instance; the message gives the place in it and what was expected.
     """
-    document = JsonObject(parse_json(text))
-    _check_format(document, INSTANCE_FORMAT)
-    name, tick_seconds, kinds = document.text("name"), document.number("tick_seconds"), document.list("kinds")
-    check_entries(kinds, lambda value: isinstance(value, str), "text", "kinds")
-    servers = [JsonObject(value, f"servers[{index}]") for index, value in enumerate(document.list("servers"))]
-    jobs = [JsonObject(value, f"jobs[{index}]") for index, value in enumerate(document.list("jobs"))]
-    racks, interference = take_racks(document, servers), take_interference(document, jobs)
-    bandwidths = [bandwidth(server, "nic_bytes_per_tick") for server in servers]
-    stages_of = [
-        [JsonObject(value, f"jobs[{number}].stages[{index}]") for index, value in enumerate(job.list("stages"))]
-        for number, job in enumerate(jobs)
-    ]
+    document = Fields(parse_json(text))
+    document.check_format(INSTANCE_FORMAT, VERSION)
+    name, tick_seconds = document.text("name"), document.number("tick_seconds")
+    kinds = document.text_entries("kinds")
+    servers, jobs = document.each("servers"), document.each("jobs")
+    racks, interference = _racks(document, servers), _interference(document, jobs)
+    bandwidths = [_bandwidth(server, "nic_bytes_per_tick") for server in servers]
+    stages_of = [job.each("stages") for job in jobs]
     stages = [stage for group in stages_of for stage in group]
     values: dict[str, Any] = {
         "server_names": [server.text("name") for server in servers],
@@ -88,12 +173,11 @@ def jobs_instance_from_json(text: str) -> JobsInstance:
         **{key: [job.optional_text(key, None) for job in jobs] for key in ("user", "group", "model_tag")},
         "stage_offsets": np.cumsum([0, *map(len, stages_of)]),
         "replicas": _integers([stage.integer("replicas") for stage in stages]),
-        "time_of": _rows([_times(stage, len(kinds)) for stage in stages], len(kinds)),
+        "time_of": [_times(stage, len(kinds)) for stage in stages] or np.zeros((0, len(kinds)), dtype=np.int64),
         "activation_bytes": _integers([stage.integer("activation_bytes", 0) for stage in stages]),
         "parameter_bytes": _integers([stage.integer("parameter_bytes", 0) for stage in stages]),
     }
-    for item in (document, *servers, *jobs, *stages):
-        item.close()
+    document.close()
     try:
         return JobsInstance(
             name=name,
@@ -105,6 +189,98 @@ def jobs_instance_from_json(text: str) -> JobsInstance:
         )
     except TypeError as error:  # cannot be a caller's mistake here
         raise ValueError(str(error)) from error
+
+
+def _times(stage: Fields, num_kinds: int) -> list[int]:
+    """Take the times of a stage."""
+    place, values = stage.place("times"), stage.entries("times")
+    if len(values) != num_kinds:
+        raise ValueError(f"{place}: expected {num_kinds} entries, one per kind, got {len(values)}.")
+    for index, value in enumerate(values):
+        if value is not None and not (is_integer(value) and value >= 1):
+            raise ValueError(f"{place}[{index}]: expected an integer of at least 1 or null, got {brief(value)}.")
+    return [NOT_ALLOWED if value is None else value for value in values]
+
+
+def _integers(values: list[int]) -> Any:
+    """Return the values; an empty list is a list of integers."""
+    return values if values else np.zeros(0, dtype=np.int64)
+
+
+def _bandwidth(item: Fields, key: str) -> Fraction:
+    """Take a bandwidth in bytes per tick, ``[numerator, denominator]``."""
+    place, value = item.place(key), item.entries(key)
+    if len(value) != 2:
+        raise ValueError(f"{place}: expected [numerator, denominator], got {brief(value)}.")
+    check_entries(value, is_integer, "an integer", place)
+    if min(value) < 1:
+        raise ValueError(f"{place}: expected integers of at least 1, got {brief(value)}.")
+    return Fraction(*value)
+
+
+def _racks(document: Fields, servers: Sequence[Fields]) -> Racks | None:
+    """Take ``racks`` and ``servers[].rack``; None where there are no racks."""
+    if not document.has("racks"):
+        return None
+    items = document.each("racks")
+    names = [item.text("name") for item in items]
+    uplinks = [_bandwidth(item, "uplink_bytes_per_tick") for item in items]
+    places = [server.optional_integer("rack", None) for server in servers]
+    for server, rack in enumerate(places):
+        if rack is not None and rack < 0:
+            raise ValueError(f"servers[{server}].rack: expected a rack in 0..{len(items) - 1} or null, got {rack}.")
+    return Racks.of([NO_RACK if rack is None else rack for rack in places], uplinks, names)
+
+
+def _interference(document: Fields, jobs: Sequence[Fields]) -> Interference | None:
+    """Take ``interference`` and what belongs to it of every job; None where there is none."""
+    if not document.has("interference"):
+        return None
+    item = document.inner("interference")
+    resources, classes = item.text_entries("resources"), item.text_entries("classes", ["all"])
+    share, pair = item.integer("share", 1), item.entries("pair", None)
+    return Interference(
+        resources=tuple(resources),
+        use=_rows([_row(job, "use", len(resources)) for job in jobs], len(resources)),
+        sens=_rows([_row(job, "sens", len(resources)) for job in jobs], len(resources)),
+        share=share,
+        classes=tuple(classes),
+        job_class=np.array([job.integer("class", 0) for job in jobs], dtype=object if jobs else np.int64),
+        pair=None if pair is None else _speeds(pair, len(classes)),  # type: ignore[arg-type]  # None: no pair
+    )
+
+
+def _row(job: Fields, key: str, length: int) -> list[int]:
+    """Take one integer per resource."""
+    place, values = job.place(key), job.entries(key)
+    if len(values) != length:
+        raise ValueError(f"{place}: expected {length} entries, one per resource, got {len(values)}.")
+    check_entries(values, is_integer, "an integer", place)
+    return list(values)
+
+
+def _rows(rows: list[list[int]], width: int) -> np.ndarray:
+    """Return rows as an array of the right width, integers of any size among them."""
+    return np.array(rows, dtype=object) if rows and width else np.zeros((len(rows), width), dtype=np.int64)
+
+
+def _speeds(rows: list[object], size: int) -> np.ndarray:
+    """Return the table of pairs; null stands for not allowed."""
+    table = []
+    for index, row in enumerate(rows):
+        place = f"interference.pair[{index}]"
+        if not isinstance(row, list) or len(row) != size:
+            raise ValueError(f"{place}: expected {size} entries, one per class, got {brief(row)}.")
+        check_entries(row, _is_speed, "1 to 1000 or null", place)
+        table.append([NOT_TOGETHER if speed is None else speed for speed in row])
+    if len(table) != size:
+        raise ValueError(f"interference.pair: expected {size} rows, one per class, got {len(table)}.")
+    return np.array(table, dtype=object)
+
+
+def _is_speed(value: object) -> bool:
+    """Say whether a JSON value is a speed of a pair, or null."""
+    return value is None or (is_integer(value) and 1 <= value <= FULL_SPEED)  # type: ignore[operator]  # an integer
 
 
 def read_jobs_schedule(path: str | PathLike[str], instance: JobsInstance) -> JobsSchedule:
@@ -127,7 +303,34 @@ def write_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule, path: st
 
 def jobs_schedule_to_json(instance: JobsInstance, schedule: JobsSchedule) -> str:
     """Return a schedule as JSON text, one job per line."""
-    return _one_item_per_line(jobs_schedule_document(instance, schedule), ("jobs",))
+    return json_lines(jobs_schedule_document(instance, schedule), ("jobs",))
+
+
+def jobs_schedule_document(instance: JobsInstance, schedule: JobsSchedule) -> dict[str, Any]:
+    """Return the schedule as a JSON document of format ``optgap/jobs-schedule``, version 1.
+
+    ``jobs[].stages`` has a list per stage with ``[server, replicas]`` of every server that holds some of them, and
+    ``[server, replicas, [GPUs of that server]]`` where the schedule names them.
+    """
+    pairs = zip(schedule.entry_server.tolist(), schedule.entry_count.tolist(), strict=True)
+    entries: list[list[Any]] = [list(pair) for pair in pairs]
+    if schedule.gpu is not None:
+        gpus = schedule.gpu.tolist()
+        ends = itertools.pairwise([0, *itertools.accumulate(entry[1] for entry in entries)])
+        entries = [[*entry, gpus[first:last]] for entry, (first, last) in zip(entries, ends, strict=True)]
+    offsets = schedule.entry_offsets.tolist()
+    stages = [entries[first:last] for first, last in itertools.pairwise(offsets)]
+    firsts = instance.stage_offsets.tolist()
+    return {
+        "format": SCHEDULE_FORMAT,
+        "version": VERSION,
+        "instance": schedule.instance_name,
+        "instance_sha256": schedule.instance_sha256,
+        "jobs": [
+            {"start": start, "stages": stages[first:last]}
+            for start, first, last in zip(schedule.start.tolist(), firsts[:-1], firsts[1:], strict=True)
+        ],
+    }
 
 
 def jobs_schedule_from_json(text: str, instance: JobsInstance) -> JobsSchedule:
@@ -138,21 +341,15 @@ def jobs_schedule_from_json(text: str, instance: JobsInstance) -> JobsSchedule:
     ValueError
         If it is not a schedule, or one of another instance.
     """
-    document = JsonObject(parse_json(text))
-    _check_format(document, SCHEDULE_FORMAT)
-    instance_name, sha256 = document.text("instance"), document.text("instance_sha256")
-    jobs = [JsonObject(value, f"jobs[{index}]") for index, value in enumerate(document.list("jobs"))]
-    starts = [job.integer("start") for job in jobs]
-    stages = [job.list("stages") for job in jobs]
-    for item in (document, *jobs):
-        item.close()
+    document = Fields(parse_json(text))
+    document.check_format(SCHEDULE_FORMAT, VERSION)
+    instance_name = document.check_instance(instance.name, instance.sha256)
+    jobs = document.each("jobs")
+    starts, stages = [job.integer("start") for job in jobs], [job.entries("stages") for job in jobs]
+    document.close()
     for number, rows in enumerate(stages):
         for index, row in enumerate(rows):
             _check_stage(row, f"jobs[{number}].stages[{index}]")
-    if sha256 != instance.sha256:
-        raise ValueError(
-            f"instance_sha256: expected {instance.sha256[:16]}... of instance {instance.name!r}, got {sha256[:16]}..."
-        )
     if len(jobs) != instance.num_jobs:
         raise ValueError(f"jobs: expected {instance.num_jobs} entries, one per job, got {len(jobs)}.")
     for number, rows in enumerate(stages):
@@ -172,29 +369,8 @@ def jobs_schedule_from_json(text: str, instance: JobsInstance) -> JobsSchedule:
         entry_count=_integers([count for _, count, *_ in triples]),
         gpu=_integers(gpus) if has_names else None,
         instance_name=instance_name,
-        instance_sha256=sha256,
+        instance_sha256=instance.sha256,
     )
-
-
-def _check_format(document: JsonObject, expected: str) -> None:
-    """Check the first two keys of every file."""
-    found = document.text("format")
-    if found != expected:
-        raise ValueError(f'format: expected "{expected}", got "{found}".')
-    version = document.integer("version")
-    if version != VERSION:
-        raise ValueError(f"version: expected {VERSION}, got {version}.")
-
-
-def _times(stage: JsonObject, num_kinds: int) -> list[int]:
-    """Take the times of a stage."""
-    place, values = stage.place("times"), stage.list("times")
-    if len(values) != num_kinds:
-        raise ValueError(f"{place}: expected {num_kinds} entries, one per kind, got {len(values)}.")
-    for index, value in enumerate(values):
-        if value is not None and not (is_integer(value) and value >= 1):
-            raise ValueError(f"{place}[{index}]: expected an integer of at least 1 or null, got {brief(value)}.")
-    return [NOT_ALLOWED if value is None else value for value in values]
 
 
 def _check_stage(row: object, place: str) -> None:
@@ -215,125 +391,3 @@ def _is_entry(value: object) -> bool:
     if not isinstance(value, list) or len(value) not in (2, 3) or not all(map(is_integer, value[:2])):
         return False
     return len(value) == 2 or (isinstance(value[2], list) and all(map(is_integer, value[2])))
-
-
-def _integers(values: list[int]) -> Any:
-    """Return the values; an empty list is a list of integers."""
-    return values if values else np.zeros(0, dtype=np.int64)
-
-
-def _rows(rows: list[list[int]], width: int) -> NDArray[np.int64] | list[list[int]]:
-    """Return rows as they are; no rows are an array of the right width."""
-    return rows if rows else np.zeros((0, width), dtype=np.int64)
-
-
-def _one_item_per_line(document: dict[str, object], long_keys: tuple[str, ...]) -> str:
-    """Write JSON with one line per key, and per item under the long keys: readable, small, easy to compare."""
-    lines = []
-    for key, value in document.items():
-        if key in long_keys and isinstance(value, list) and value:
-            items = ",\n  ".join(json.dumps(item, allow_nan=False) for item in value)
-            lines.append(f' "{key}": [\n  {items}]')
-        else:
-            lines.append(f' "{key}": {json.dumps(value, allow_nan=False)}')
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def take_racks(document: JsonObject, servers: Sequence[JsonObject]) -> Racks | None:
-    """Take ``racks`` and ``servers[].rack``; None where there are no racks.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing or wrong; the message gives its place.
-    """
-    listed = document.list("racks", None)
-    if listed is None:
-        return None
-    items = [JsonObject(value, f"racks[{index}]") for index, value in enumerate(listed)]
-    names, uplinks = [item.text("name") for item in items], [bandwidth(item, "uplink_bytes_per_tick") for item in items]
-    for item in items:
-        item.close()
-    places = [server.optional_integer("rack", None) for server in servers]
-    for server, rack in enumerate(places):
-        if rack is not None and rack < 0:
-            raise ValueError(f"servers[{server}].rack: expected a rack in 0..{len(items) - 1} or null, got {rack}.")
-    return Racks.of([NO_RACK if rack is None else rack for rack in places], uplinks, names)
-
-
-def take_interference(document: JsonObject, jobs: Sequence[JsonObject]) -> Interference | None:
-    """Take ``interference`` and what belongs to it of every job; None where there is none.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing or wrong; the message gives its place.
-    """
-    value = document.mapping("interference", None)
-    if value is None:
-        return None
-    item = JsonObject(value, "interference")
-    resources, classes = item.list("resources"), item.list("classes", ["all"])
-    for name, texts in (("resources", resources), ("classes", classes)):
-        check_entries(texts, lambda text: isinstance(text, str), "text", f"interference.{name}")
-    share, pair = item.integer("share", 1), item.list("pair", None)
-    item.close()
-    return Interference(
-        resources=tuple(resources),
-        use=_rows_read_parts([_row(job, "use", len(resources)) for job in jobs], len(resources)),
-        sens=_rows_read_parts([_row(job, "sens", len(resources)) for job in jobs], len(resources)),
-        share=share,
-        classes=tuple(classes),
-        job_class=np.array([job.integer("class", 0) for job in jobs], dtype=object if jobs else np.int64),
-        pair=None if pair is None else _speeds(pair, len(classes)),  # type: ignore[arg-type]  # None: no pair
-    )
-
-
-def bandwidth(item: JsonObject, key: str) -> Fraction:
-    """Take a bandwidth in bytes per tick, ``[numerator, denominator]``.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
-    place, value = item.place(key), item.list(key)
-    if len(value) != 2:
-        raise ValueError(f"{place}: expected [numerator, denominator], got {brief(value)}.")
-    check_entries(value, is_integer, "an integer", place)
-    if min(value) < 1:
-        raise ValueError(f"{place}: expected integers of at least 1, got {brief(value)}.")
-    return Fraction(*value)
-
-
-def _row(job: JsonObject, key: str, length: int) -> list[int]:
-    """Take one integer per resource."""
-    place, values = job.place(key), job.list(key)
-    if len(values) != length:
-        raise ValueError(f"{place}: expected {length} entries, one per resource, got {len(values)}.")
-    check_entries(values, is_integer, "an integer", place)
-    return list(values)
-
-
-def _rows_read_parts(rows: list[list[int]], width: int) -> np.ndarray:
-    """Return rows as an array of the right width, integers of any size among them."""
-    return np.array(rows, dtype=object) if rows and width else np.zeros((len(rows), width), dtype=np.int64)
-
-
-def _speeds(rows: list[object], size: int) -> np.ndarray:
-    """Return the table of pairs; null stands for not allowed."""
-    table = []
-    for index, row in enumerate(rows):
-        place = f"interference.pair[{index}]"
-        if not isinstance(row, list) or len(row) != size:
-            raise ValueError(f"{place}: expected {size} entries, one per class, got {brief(row)}.")
-        check_entries(row, _is_speed, "1 to 1000 or null", place)
-        table.append([NOT_TOGETHER if speed is None else speed for speed in row])
-    if len(table) != size:
-        raise ValueError(f"interference.pair: expected {size} rows, one per class, got {len(table)}.")
-    return np.array(table, dtype=object)
-
-
-def _is_speed(value: object) -> bool:
-    """Say whether a JSON value is a speed of a pair, or null."""
-    return value is None or (is_integer(value) and 1 <= value <= FULL_SPEED)  # type: ignore[operator]  # an integer

@@ -7,11 +7,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from instances.json_fields import JsonObject, check_entries
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from instances.fields import Fields
     from instances.library.ledger import LedgerEntry
 
 
@@ -71,31 +70,24 @@ class CatalogueEntry:
         }
 
     @classmethod
-    def from_json(cls, value: object, place: str) -> CatalogueEntry:
-        """Take an entry from a parsed document.
+    def from_json(cls, fields: Fields) -> CatalogueEntry:
+        """Take an entry from a parsed document, which closes it.
 
         Raises
         ------
         ValueError
-            If it is none; the message gives the place and what was expected.
+            If a field is missing or wrong; the message gives the place and what was expected.
         """
-        fields = JsonObject(value, place)
-        problem, objectives = fields.text("problem"), fields.list("objectives")
-        if problem not in PROBLEMS:
-            raise ValueError(f"{place}.problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}.")
-        check_entries(objectives, lambda entry: isinstance(entry, str), "text", f"{place}.objectives")
-        entry = cls(
+        return cls(
             name=fields.text("name"),
-            problem=problem,
+            problem=fields.text("problem", choices=PROBLEMS),
             sha256=fields.text("sha256"),
             family=fields.text("family"),
             size=fields.integer("size"),
             gpus=fields.integer("gpus"),
-            objectives=tuple(objectives),
+            objectives=tuple(fields.text_entries("objectives")),
             coordinates=fields.mapping("coordinates"),
         )
-        fields.close()
-        return entry
 
 
 def library_identifier(version: str, sha256_of: Mapping[str, str]) -> str:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from instances.json_fields import JsonObject, parse_json
+from instances.fields import Fields
+from instances.json_document import parse_json
 from instances.text_file import read_text, whole_file, write_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Provenance:
     versions: Mapping[str, str | None]
 
     @classmethod
-    def taken_from(cls, fields: JsonObject) -> Provenance:
+    def from_json(cls, fields: Fields) -> Provenance:
         """Take the fields from a JSON object."""
         return cls(
             method=fields.text("method"),
@@ -127,20 +128,17 @@ class KnownBound:
         }
 
     @classmethod
-    def from_json(cls, value: object, place: str) -> KnownBound:
-        """Take a bound from a parsed document."""
-        fields = JsonObject(value, place)
-        bound = cls(
+    def from_json(cls, fields: Fields) -> KnownBound:
+        """Take a bound from a parsed document, which closes it."""
+        return cls(
             value=fields.integer("value"),
             proof=fields.text("proof"),
             solver=fields.optional_text("solver"),
             confirmed_by=fields.optional_text("confirmed_by"),
             confirmed_seconds=fields.optional_number("confirmed_seconds"),
             confirmed_date=fields.optional_text("confirmed_date"),
-            provenance=Provenance.taken_from(fields),
+            provenance=Provenance.from_json(fields),
         )
-        fields.close()
-        return bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,12 +165,9 @@ class KnownSchedule:
         return {"objective": self.objective, **self.provenance.to_dict()}
 
     @classmethod
-    def from_json(cls, value: object, place: str) -> KnownSchedule:
-        """Take an objective from a parsed document."""
-        fields = JsonObject(value, place)
-        known = cls(objective=fields.integer("objective"), provenance=Provenance.taken_from(fields))
-        fields.close()
-        return known
+    def from_json(cls, fields: Fields) -> KnownSchedule:
+        """Take an objective from a parsed document, which closes it."""
+        return cls(objective=fields.integer("objective"), provenance=Provenance.from_json(fields))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,26 +226,28 @@ class LedgerEntry:
         }
 
     @classmethod
-    def from_json(cls, value: object, place: str) -> LedgerEntry:
-        """Take an entry from a parsed document.
+    def from_json(cls, fields: Fields) -> LedgerEntry:
+        """Take an entry from a parsed document, which closes it.
 
         Raises
         ------
         ValueError
             If it is none, or its status is not what bound and objective say.
         """
-        fields = JsonObject(value, place)
-        status = fields.text("status")
-        bound, schedule = fields.optional_mapping("bound"), fields.optional_mapping("schedule")
+        status, bound, schedule = (
+            fields.text("status"),
+            fields.optional_inner("bound"),
+            fields.optional_inner("schedule"),
+        )
         entry = cls(
             instance=fields.text("instance"),
             objective_name=fields.text("objective_name"),
-            bound=None if bound is None else KnownBound.from_json(bound, f"{place}.bound"),
-            schedule=None if schedule is None else KnownSchedule.from_json(schedule, f"{place}.schedule"),
+            bound=None if bound is None else KnownBound.from_json(bound),
+            schedule=None if schedule is None else KnownSchedule.from_json(schedule),
         )
-        fields.close()
         if status != entry.status:
-            raise ValueError(f"{place}.status: expected {entry.status}, as bound and objective say, got {status}.")
+            expected = f"expected {entry.status}, as bound and objective say"
+            raise ValueError(f"{fields.place('status')}: {expected}, got {status}.")
         return entry
 
 
@@ -278,13 +275,11 @@ def read_ledger(path: Path) -> dict[Key, LedgerEntry]:
         If it is no ledger, or an entry is there twice.
     """
     try:
-        document = JsonObject(parse_json(read_text(path)))
-        found, version = document.text("format"), document.integer("version")
-        if (found, version) != (LEDGER_FORMAT, LEDGER_VERSION):
-            raise ValueError(f'format: expected "{LEDGER_FORMAT}" version {LEDGER_VERSION}, got "{found}" {version}.')
+        document = Fields(parse_json(read_text(path)))
+        document.check_format(LEDGER_FORMAT, LEDGER_VERSION)
         entries: dict[Key, LedgerEntry] = {}
-        for index, value in enumerate(document.list("entries")):
-            entry = LedgerEntry.from_json(value, f"entries[{index}]")
+        for index, fields in enumerate(document.each("entries")):
+            entry = LedgerEntry.from_json(fields)
             key = (entry.instance, entry.objective_name)
             if key in entries:
                 raise ValueError(f"entries[{index}]: expected each entry once, got {' '.join(key)} twice.")

@@ -10,15 +10,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.dag.document import dag_instance_document, dag_schedule_document
 from instances.dag.instance import DagInstance
-from instances.dag.json import read_dag_instance, read_dag_schedule
+from instances.dag.json import dag_instance_document, dag_schedule_document, read_dag_instance, read_dag_schedule
 from instances.dag.schedule import DagSchedule
-from instances.jobs.document import jobs_instance_document, jobs_schedule_document
+from instances.fields import Fields
 from instances.jobs.instance import JobsInstance
-from instances.jobs.json import read_jobs_instance, read_jobs_schedule
+from instances.jobs.json import jobs_instance_document, jobs_schedule_document, read_jobs_instance, read_jobs_schedule
 from instances.jobs.schedule import JobsSchedule
-from instances.json_fields import JsonObject, parse_json
+from instances.json_document import parse_json
 from instances.library.catalogue import CatalogueEntry, ledger_revision, library_identifier
 from instances.library.ledger import Key, LedgerEntry, LibraryFileError, improved, locked, read_ledger, write_ledger
 from instances.text_file import PARTIAL, read_text, whole_file, write_text
@@ -251,17 +250,10 @@ def read_library(folder: str | PathLike[str] | None = None) -> Library:
     where = Path(str(files("instances.library") / "data")) if folder is None else Path(folder)
     path = where / CATALOGUE
     try:
-        document = JsonObject(parse_json(read_text(path)))
-        found, number = document.text("format"), document.integer("version")
-        if (found, number) != (CATALOGUE_FORMAT, CATALOGUE_VERSION):
-            raise ValueError(
-                f'format: expected "{CATALOGUE_FORMAT}" version {CATALOGUE_VERSION}, got "{found}" {number}.'
-            )
+        document = Fields(parse_json(read_text(path)))
+        document.check_format(CATALOGUE_FORMAT, CATALOGUE_VERSION)
         version, identifier = document.text("library_version"), document.text("identifier")
-        entries = [
-            CatalogueEntry.from_json(value, f"instances[{index}]")
-            for index, value in enumerate(document.list("instances"))
-        ]
+        entries = [CatalogueEntry.from_json(fields) for fields in document.each("instances")]
         document.close()
         catalogue = {entry.name: entry for entry in entries}
         if len(catalogue) != len(entries):

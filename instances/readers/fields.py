@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.dag.graph import topological_order
+from instances.fields import REQUIRED, brief
 from instances.frozen_array import MAX_INTEGER
-from instances.json_fields import REQUIRED, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from instances.json_fields import JsonObject
+    from instances.fields import Fields
 
 
 _INTEGER = re.compile(r"[0-9]{1,16}")
@@ -80,7 +80,7 @@ def shortened(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:37]}...")
 
 
-def json_number(fields: JsonObject, key: str, default: object = REQUIRED) -> float:
+def json_number(fields: Fields, key: str, default: object = REQUIRED) -> float:
     """Take a finite number of at least 0.
 
     Raises
@@ -94,7 +94,7 @@ def json_number(fields: JsonObject, key: str, default: object = REQUIRED) -> flo
     return float(value)
 
 
-def json_bytes(fields: JsonObject, key: str, default: object = REQUIRED) -> int:
+def json_bytes(fields: Fields, key: str, default: object = REQUIRED) -> int:
     """Take a number of bytes, rounded up to an integer.
 
     Raises

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from instances.dag.instance import DagInstance
 from instances.dag.json import dag_instance_from_json, dag_schedule_from_json
-from instances.jobs.document import INSTANCE_FORMAT as JOBS_FORMAT
+from instances.fields import Fields
+from instances.jobs.json import INSTANCE_FORMAT as JOBS_FORMAT
 from instances.jobs.json import jobs_instance_from_json, jobs_schedule_from_json
-from instances.json_fields import JsonObject, parse_json
+from instances.json_document import parse_json
 from instances.text_file import read_text
 from solvers.run.contradiction import REPRODUCER_FORMAT, REPRODUCER_VERSION
 
@@ -71,12 +72,8 @@ def read_reproducer(path: str | PathLike[str]) -> Reproducer:
     parsed = parse_json(read_text(path))
     if isinstance(parsed, dict):  # a schedule that is null counts as left out
         parsed = {key: value for key, value in parsed.items() if key not in SCHEDULES or value is not None}
-    document = JsonObject(parsed)
-    found, version = document.text("format"), document.integer("version")
-    if (found, version) != (REPRODUCER_FORMAT, REPRODUCER_VERSION):
-        raise ValueError(
-            f'format: expected "{REPRODUCER_FORMAT}" version {REPRODUCER_VERSION}, got "{found}" {version}.'
-        )
+    document = Fields(parsed)
+    document.check_format(REPRODUCER_FORMAT, REPRODUCER_VERSION)
     instance = _instance(document.mapping("instance"))
     made = Reproducer(
         claim=document.text("claim"),
@@ -98,9 +95,7 @@ def _instance(document: Mapping[str, Any]) -> DagInstance | JobsInstance:
     return jobs_instance_from_json(text) if document.get("format") == JOBS_FORMAT else dag_instance_from_json(text)
 
 
-def _schedule(
-    document: JsonObject, key: str, instance: DagInstance | JobsInstance
-) -> DagSchedule | JobsSchedule | None:
+def _schedule(document: Fields, key: str, instance: DagInstance | JobsInstance) -> DagSchedule | JobsSchedule | None:
     """Take a schedule that may be null."""
     value = document.mapping(key, None)
     if value is None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from instances.generators.jobs.generate import generate_jobs
-from instances.jobs.document import jobs_instance_document
 from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.json import jobs_instance_document
 from instances.jobs.objective import JobsObjective
 from instances.jobs.servers import JobsServer
-from instances.json_fields import content_hash
+from instances.json_document import content_hash
 from solvers.check_arguments import KNOW_INTERFERENCE
 from solvers.conformance.check_method import ConformanceError, CtrlC, captured_output
 from solvers.lower_bound import lower_bound_jobs

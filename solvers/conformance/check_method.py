@@ -15,10 +15,10 @@ import numpy as np
 
 from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import MaxEvaluations
-from instances.dag.document import dag_instance_document
 from instances.dag.instance import DagInstance
+from instances.dag.json import dag_instance_document
 from instances.dag.objective import Objective
-from instances.json_fields import content_hash
+from instances.json_document import content_hash
 from solvers.methods import KINDS_WITH_RUN, kind_of
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve

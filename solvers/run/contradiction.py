@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from instances.dag.document import dag_instance_document, dag_schedule_document
 from instances.dag.instance import DagInstance
-from instances.jobs.document import jobs_instance_document, jobs_schedule_document
+from instances.dag.json import dag_instance_document, dag_schedule_document
+from instances.jobs.json import jobs_instance_document, jobs_schedule_document
 from solvers.run.versions import hardware, versions
 
 if TYPE_CHECKING:

@@ -7,16 +7,18 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from instances.dag.document import dag_instance_document, dag_schedule_document
 from instances.dag.json import (
+    dag_instance_document,
     dag_instance_from_json,
     dag_instance_to_json,
+    dag_schedule_document,
     dag_schedule_from_json,
     dag_schedule_to_json,
 )
 from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
-from instances.json_fields import JsonObject, parse_json
+from instances.fields import Fields
+from instances.json_document import parse_json
 from instances.text_file import read_text, whole_file, write_text
 from solvers.run.outcome import Status
 from solvers.run.versions import hardware, versions
@@ -241,10 +243,8 @@ def check_certificate(folder: Path, *, time_limit: float = DEFAULT_SECONDS) -> l
 
 def _document(value: object) -> dict[str, Any]:
     """Take the fields of a certificate."""
-    fields = JsonObject(value)
-    found, version = fields.text("format"), fields.integer("version")
-    if (found, version) != (FORMAT, VERSION):
-        raise ValueError(f'format: expected "{FORMAT}" version {VERSION}, got "{found}" {version}.')
+    fields = Fields(value)
+    fields.check_format(FORMAT, VERSION)
     document: dict[str, Any] = {
         "objective_name": fields.text("objective_name"),
         "instance_sha256": fields.text("instance_sha256"),

@@ -13,9 +13,8 @@ from heuristics.jobs.placements.arrays import jobs_arrays
 from heuristics.search.progress import Callback
 from instances.dag.instance import DagInstance
 from instances.generators.jobs.generate import generate_jobs
-from instances.jobs.document import jobs_instance_document
 from instances.jobs.instance import JobsInstance
-from instances.jobs.json import jobs_instance_from_json
+from instances.jobs.json import jobs_instance_document, jobs_instance_from_json
 from solvers.lower_bound import lower_bound, lower_bound_jobs
 from solvers.methods import KINDS_WITH_RUN
 from solvers.run.contradiction import ContradictionError

@@ -403,8 +403,8 @@ def test_reproducer_where_the_folder_is_gone(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "optgap/dag"}, r'^format: expected "optgap/reproducer" version 1, got "optgap/dag" 1\.$'),
-        ({"version": 2}, r'^format: expected "optgap/reproducer" version 1, got "optgap/reproducer" 2\.$'),
+        ({"format": "optgap/dag"}, r'^format: expected "optgap/reproducer", got "optgap/dag"\.$'),
+        ({"version": 2}, r"^version: expected 1, got 2\.$"),
         ({"more": 1}, r"^more: expected no such key\.$"),
         ({"claims": 3}, r"^claims: expected an object, got 3\.$"),
     ],

@@ -12,8 +12,8 @@ import pytest
 from heuristics.dag.list_scheduling import heft
 from heuristics.search.progress import Callback, Progress
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds, MaxStagnation, TargetObjective
-from instances.dag.document import dag_instance_document
 from instances.dag.instance import DagInstance
+from instances.dag.json import dag_instance_document
 from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule

@@ -15,9 +15,8 @@ import numpy as np
 from instances.clusters.cluster import Cluster, Server
 from instances.clusters.cost_model import CostModel
 from instances.clusters.gpu_kinds import gpu_kind
-from instances.dag.document import dag_instance_document
 from instances.dag.instance import NOT_ALLOWED
-from instances.dag.json import dag_instance_from_json
+from instances.dag.json import dag_instance_document, dag_instance_from_json
 from instances.generators.dag.generate import generate
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.dag.instance import DagInstance
-from instances.json_fields import JsonObject, brief, parse_json
+from instances.fields import Fields, brief
+from instances.json_document import parse_json
 from instances.readers.dag.contraction import class_roots, contracted_edges, contracted_sums, remaining, zero_time_roots
 from instances.readers.dag.measured_graph import (
     DEFAULT_REFERENCE_KIND,
@@ -88,30 +89,28 @@ def parse_placement_graph(text: str, link_gib_per_second: float) -> PlacementGra
     """
     if not link_gib_per_second > 0:
         raise ValueError(f"link_gib_per_second: expected a positive number, got {link_gib_per_second}.")
-    document = JsonObject(parse_json(text))
+    document = Fields(parse_json(text))
     num_accelerators, num_cpus = _count(document, "maxFPGAs"), _count(document, "maxCPUs")
     accelerator_memory = json_bytes(document, "maxSizePerFPGA")
-    values = document.list("nodes")
-    if not values:
+    nodes = document.each("nodes")
+    if not nodes:
         raise ValueError("nodes: expected at least one node, got none.")
     task_of_id: dict[int, int] = {}
     names, accelerator_ms, cpu_ms, memory, classes = [], [], [], [], list[Hashable]()
-    for task, value in enumerate(values):
-        node = JsonObject(value, f"nodes[{task}]")
+    for task, node in enumerate(nodes):
         identity = node.integer("id")
         if identity in task_of_id:
             raise ValueError(f"{node.place('id')}: expected each id once, got {identity} again.")
         task_of_id[identity] = task
         names.append(node.text("name", str(identity)))
         milliseconds = json_number(node, "fpgaLatency")
-        accelerator_ms.append(milliseconds if _is_supported(value, f"nodes[{task}]") else math.nan)
+        accelerator_ms.append(milliseconds if _is_supported(node) else math.nan)
         cpu_ms.append(json_number(node, "cpuLatency"))
         memory.append(json_bytes(node, "size"))
         colour = node.optional_integer("colorClass", None)
         classes.append(("node", identity) if colour is None else colour)
     edges, places = [], []
-    for index, value in enumerate(document.list("edges")):
-        edge = JsonObject(value, f"edges[{index}]")
+    for index, edge in enumerate(document.each("edges")):
         ends = []
         for key in ("sourceId", "destId"):
             identity = edge.integer(key)
@@ -134,7 +133,7 @@ def parse_placement_graph(text: str, link_gib_per_second: float) -> PlacementGra
     )
 
 
-def _count(document: JsonObject, key: str) -> int:
+def _count(document: Fields, key: str) -> int:
     """Take a number of devices."""
     count: int = document.integer(key)
     if not 0 <= count <= MAX_DEVICES:
@@ -142,15 +141,12 @@ def _count(document: JsonObject, key: str) -> int:
     return count
 
 
-def _is_supported(value: dict[str, object], place: str) -> bool:
+def _is_supported(node: Fields) -> bool:
     """Say whether a node may run on an accelerator; the files write 1 or true."""
-    supported = value.get("supportedOnFpga", True)
-    if supported not in (True, False):  # also 1 and 0
-        raise ValueError(f"{place}.supportedOnFpga: expected true or false, got {brief(supported)}.")
-    return bool(supported)
+    return bool(node.take("supportedOnFpga", True, "true or false", lambda value: value in (True, False)))
 
 
-def _edge_bytes(edge: JsonObject, link_gib_per_second: float) -> int:
+def _edge_bytes(edge: Fields, link_gib_per_second: float) -> int:
     """Take the size of an edge, which its cost must agree with."""
     size, cost_ms = json_number(edge, "size"), json_number(edge, "cost")
     expected_ms = size / (link_gib_per_second * 2**30) * 1e3

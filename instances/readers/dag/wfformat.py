@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from instances.json_fields import REQUIRED, JsonObject, brief, parse_json
+from instances.fields import REQUIRED, Fields, brief
+from instances.json_document import parse_json
 from instances.readers.dag.contraction import contract_zero_time
 from instances.readers.dag.measured_graph import DEFAULT_REFERENCE_KIND, MeasuredGraph, dag_instance_from_measured
 from instances.readers.fields import check_edges, instance_name, json_bytes, json_number
@@ -63,13 +64,13 @@ def read_wfformat(
     Coleman et al. (2022), WfCommons: A Framework for Enabling Scientific Workflow Research and Development, Future
     Generation Computer Systems 128; github wfcommons/WfFormat.
     """
-    document = JsonObject(parse_json(read_text(path)))
+    document = Fields(parse_json(read_text(path)))
     version = document.text("schemaVersion")
     if version != VERSION:
         raise ValueError(f'schemaVersion: expected "{VERSION}", got {brief(version)}.')
-    workflow = JsonObject(document.mapping("workflow"), "workflow")
-    specification = JsonObject(workflow.mapping("specification"), "workflow.specification")
-    execution = JsonObject(workflow.mapping("execution"), "workflow.execution")
+    workflow = document.inner("workflow")
+    specification = workflow.inner("specification")
+    execution = workflow.inner("execution")
     size_of_file = _sizes(specification)
     tasks = _by_id(specification, "tasks")
     if not tasks:
@@ -93,11 +94,10 @@ def read_wfformat(
     return dag_instance_from_measured(graph, cluster, cost, seed, reference_kind)
 
 
-def _by_id(section: JsonObject, key: str) -> dict[str, JsonObject]:
+def _by_id(section: Fields, key: str) -> dict[str, Fields]:
     """Take a list of objects, each with an id of its own."""
-    objects: dict[str, JsonObject] = {}
-    for index, value in enumerate(section.list(key)):
-        item = JsonObject(value, f"{section.place(key)}[{index}]")
+    objects: dict[str, Fields] = {}
+    for item in section.each(key):
         identity = item.text("id")
         if identity in objects:
             raise ValueError(f"{item.place('id')}: expected each id once, got {brief(identity)} again.")
@@ -105,11 +105,10 @@ def _by_id(section: JsonObject, key: str) -> dict[str, JsonObject]:
     return objects
 
 
-def _sizes(specification: JsonObject) -> dict[str, int]:
+def _sizes(specification: Fields) -> dict[str, int]:
     """Take the size of every file."""
     sizes: dict[str, int] = {}
-    for index, value in enumerate(specification.list("files", [])):
-        file = JsonObject(value, f"{specification.place('files')}[{index}]")
+    for file in specification.each("files", []):
         identity = file.text("id")
         if identity in sizes:
             raise ValueError(f"{file.place('id')}: expected each id once, got {brief(identity)} again.")
@@ -117,7 +116,7 @@ def _sizes(specification: JsonObject) -> dict[str, int]:
     return sizes
 
 
-def _edges(tasks: dict[str, JsonObject], size_of_file: dict[str, int]) -> list[tuple[int, int, int]]:
+def _edges(tasks: dict[str, Fields], size_of_file: dict[str, int]) -> list[tuple[int, int, int]]:
     """Return the edges that the parents state; the children must agree."""
     number_of_task = {identity: number for number, identity in enumerate(tasks)}
     parents, children, inputs, outputs = (
@@ -151,9 +150,9 @@ def _edges(tasks: dict[str, JsonObject], size_of_file: dict[str, int]) -> list[t
     return edges
 
 
-def _references(task: JsonObject, key: str, known: dict[str, int], what: str) -> list[str]:
+def _references(task: Fields, key: str, known: dict[str, int], what: str) -> list[str]:
     """Take a list of ids; the lists of files are optional."""
-    values: list[str] = task.list(key, [] if what == "a file" else REQUIRED)
+    values: list[str] = task.entries(key, [] if what == "a file" else REQUIRED)
     for index, value in enumerate(values):
         if not isinstance(value, str) or value not in known:
             raise ValueError(f"{task.place(key)}[{index}]: expected the id of {what}, got {brief(value)}.")

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.jobs.document import jobs_instance_document
 from instances.jobs.interference import NOT_TOGETHER, Interference
 from instances.jobs.iteration_time import iteration_parts, largest_iteration_time
 from instances.jobs.json import (
+    jobs_instance_document,
     jobs_instance_from_json,
     jobs_instance_to_json,
     jobs_schedule_from_json,
@@ -25,7 +25,7 @@ from instances.jobs.json import (
 )
 from instances.jobs.schedule import JobsSchedule
 from instances.jobs.servers import NO_RACK, Racks
-from instances.json_fields import content_hash
+from instances.json_document import content_hash
 from tests.interference_strategies import any_schedules, interfering_instances, plain_alpha, racks_of, two_jobs
 from tests.jobs_strategies import all_placements, jobs_instances, worked_example
 

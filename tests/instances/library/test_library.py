@@ -119,7 +119,9 @@ def test_ordinary_readers(library: Library) -> None:
 def test_packaging(library: Library) -> None:
     """Tests that every file of the library is in what an installed package gets."""
     packaged = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    assert {"instances.library", "studies.library"} <= set(packaged["packages"])
+    for package in ("instances/library", "studies/library"):
+        assert f"{package.split('/')[0]}*" in packaged["packages"]["find"]["include"]
+        assert (ROOT / package / "__init__.py").is_file()
     folder = ROOT / "instances" / "library"
     matched = {path for pattern in packaged["package-data"]["instances.library"] for path in folder.glob(pattern)}
     assert {path for path in library.folder.rglob("*") if path.is_file() and path.name != ".lock"} <= matched
