@@ -21,8 +21,6 @@ def read_arrays(path: str | PathLike[str], what: str) -> dict[str, NDArray[Any]]
 
     Parameters
     ----------
-    path
-        Of the file.
     what
         It is of, for messages.
 
@@ -56,8 +54,6 @@ def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[
 
     Parameters
     ----------
-    path
-        Of the file.
     what
         It is of, for messages.
     file_format

@@ -110,7 +110,7 @@ JOBS_BOUND_METHODS = {
         max_jobs=2_000,
     ),
     "time-indexed": JobsBoundMethod(
-        path="formulations.jobs.bounds.time_indexed:time_indexed",
+        path="formulations.jobs.bounds.time_indexed:jobs_time_indexed",
         proof="time-indexed LP, multipliers checked in integers",
         distribution="highspy",
         max_jobs=2_000,

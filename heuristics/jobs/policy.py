@@ -36,7 +36,6 @@ class Policy:
     """Whether `arrive` is given predictions; if not, it is given 0."""
 
     def __init__(self, shapes: JobShapes) -> None:
-        """Keep the shapes."""
         self.shapes = shapes
         self.instance = shapes.instance
 

@@ -32,8 +32,6 @@ class Simulation:
 
     Parameters
     ----------
-    schedule
-        Not yet verified.
     completion
         Completion time of each job in ticks, shape (jobs,).
     prediction
@@ -51,10 +49,6 @@ class Simulation:
         P of each job in GPU-ticks; None where there is no virtual machine.
     virtual_completion
         T of each job in 1/G ticks; None where there is no virtual machine.
-    num_dispatches
-        Ticks with an event.
-    num_placements
-        How often the placement rule was asked.
     """
 
     schedule: JobsSchedule
@@ -124,15 +118,13 @@ class Simulator:
 
     Inside a tick: completions (by job), the policy's own events that are due (eligibilities, in order of the virtual
     machine), arrivals (by job), hold expiries; then the policy dispatches once, which is left to the caller. A job's
-    GPUs are free again at the tick of its completion. Section 4, step 12 of the reference; a reconstruction of ours.
+    GPUs are free again at the tick of its completion. A reconstruction of ours: docs/methods/a_srpt.md, section 5.
     Under interference a completion follows from all that runs beside the job until then.
 
     Parameters
     ----------
     instance
         What is scheduled. Its `iterations` are used to end jobs, and told to nobody but the predictor, at completion.
-    policy
-        A fresh one.
     predictor
         A fresh one; may be None where the policy asks for no predictions.
     placer
@@ -156,7 +148,6 @@ class Simulator:
         *,
         running: RunningJobs | None = None,
     ) -> None:
-        """Stand before the first event."""
         if policy.uses_predictions and predictor is None:
             raise ValueError("predictor: expected one, for the policy uses predictions, got None.")
         self._instance, self._policy, self._predictor = instance, policy, predictor

@@ -141,9 +141,9 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
     ValueError
         If a name is unknown or a value out of range; the message begins with the parameter.
     """
+    from heuristics.jobs.placements.registry import placement_rule
     from heuristics.jobs.policies.a_srpt import MODES
     from heuristics.jobs.policies.guided_policy import ASrptParameters
-    from heuristics.jobs.policies.run_policy import PLACEMENTS
     from heuristics.jobs.predictors.predictor import predictor_class
 
     own = parameters.get("predictor_parameters")
@@ -152,9 +152,11 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
     if "predictor" in parameters:
         predictor_class(str(parameters["predictor"]), own or {})
     of_a_srpt = {name: parameters[name] for name in ("theta", "tau", "eps", "phi") if name in parameters}
-    for name, known in (("placement", PLACEMENTS), ("mode", tuple(MODES) if of_a_srpt else ())):
-        if known and name in parameters and parameters[name] not in known:
-            raise ValueError(f"{name}: expected one of {', '.join(known)}, got {parameters[name]!r}.")
+    if "placement" in parameters:
+        placement_rule(parameters["placement"])
+    mode = parameters.get("mode")
+    if of_a_srpt and mode not in (None, *MODES):
+        raise ValueError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}.")
     for name, low in (("agents", 1), ("forwards", 0)):
         value = parameters.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):
@@ -169,10 +171,11 @@ def policy_draws(parameters: Mapping[str, Any]) -> bool:
     Policies hand their generator to their placement rule and predictor, where they have them, and draw nothing
     themselves. So they draw where the predictor takes a generator (noisy oracle, forests) or the placement is random.
     """
+    from heuristics.jobs.placements.registry import placement_draws
     from heuristics.jobs.predictors.predictor import draws_random_numbers
 
-    predictor = parameters.get("predictor")
-    return parameters.get("placement") == "random" or (predictor is not None and draws_random_numbers(str(predictor)))
+    rules = (("placement", placement_draws), ("predictor", draws_random_numbers))
+    return any(draws(str(parameters[name])) for name, draws in rules if parameters.get(name) is not None)
 
 
 AGENTS = "marl"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from formulations.jobs.bounds.single_machine import VirtualMachineJobs, srpt_value
 from heuristics.jobs.placements.arrays import restricted_times
-from heuristics.jobs.policies.a_srpt import a_srpt, a_srpt_simulation
+from heuristics.jobs.policies.a_srpt import a_srpt
 from heuristics.jobs.policies.guided_policy import exact
 from instances.jobs.iteration_time import gpus_of_kind, least_durations
 from instances.jobs.objective import JobsObjective
@@ -66,7 +66,6 @@ def solve_with_figures(
     @wraps(marl)
     def with_log(
         instance: JobsInstance,
-        objective: JobsObjective,
         rng: np.random.Generator,
         callback: Callback | None = None,
         **named: Any,
@@ -156,7 +155,7 @@ def solve_with_guarantee(
 
     @wraps(a_srpt)
     def with_log(*arguments: Any, **named: Any) -> JobsSchedule | None:
-        simulation = a_srpt_simulation(*arguments, **named)
+        simulation = a_srpt.simulation(*arguments, **named)
         if simulation is None:
             return None
         log.append(simulation)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.jobs.policies.key_policies import wcs_duration_policy
+from heuristics.jobs.policies.key_policies import wcs_duration
 from heuristics.jobs.policies.run_policy import run_policy
 from instances.clusters.cluster import parse_cluster
 from instances.generators.jobs.generate import generate_jobs
@@ -55,7 +55,7 @@ def test_dispatches_per_second(benchmark: BenchmarkFixture, family: str, with_in
     assert instance.num_gpus == 10_000
 
     def replay() -> Simulation:
-        done = run_policy(wcs_duration_policy(instance), np.random.default_rng(0))
+        done = run_policy(wcs_duration.make(instance), np.random.default_rng(0))
         assert done is not None
         return done
 

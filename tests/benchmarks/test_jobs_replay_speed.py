@@ -12,16 +12,16 @@ import pytest
 
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
 from heuristics.jobs.policies.key_policies import (
-    fifo_policy,
-    qssf_policy,
-    spjf_policy,
-    spwf_policy,
-    srtf_policy,
-    wcs_duration_policy,
-    wcs_subtime_policy,
-    wcs_workload_policy,
+    fifo,
+    qssf,
+    spjf,
+    spwf,
+    srtf,
+    wcs_duration,
+    wcs_subtime,
+    wcs_workload,
 )
-from heuristics.jobs.policies.resource_policies import drf_policy, tetris_policy
+from heuristics.jobs.policies.resource_policies import drf, tetris
 from heuristics.jobs.policies.run_policy import run_policy
 from instances.jobs.objective import JobsObjective, job_completion_times
 from instances.jobs.verify import verify_jobs_schedule
@@ -45,20 +45,20 @@ TOTAL = JobsObjective.TOTAL_COMPLETION
 LEARNS = "running-median"
 
 POLICIES: dict[str, Callable[[JobsInstance], Policy]] = {
-    "fifo": fifo_policy,
-    "spjf": spjf_policy,
-    "spwf": spwf_policy,
-    "wcs-duration": wcs_duration_policy,
-    "wcs-workload": wcs_workload_policy,
-    "wcs-subtime": wcs_subtime_policy,
-    "qssf": lambda instance: qssf_policy(instance, LEARNS),
-    "srtf, blocks": lambda instance: srtf_policy(instance, "blocks"),
-    "srtf, skips": lambda instance: srtf_policy(instance, "skips"),
-    "load-balancing": wcs_subtime_policy,
-    "bin-packing": wcs_subtime_policy,
-    "least-interference": wcs_subtime_policy,
-    "drf": drf_policy,
-    "tetris": tetris_policy,
+    "fifo": fifo.make,
+    "spjf": spjf.make,
+    "spwf": spwf.make,
+    "wcs-duration": wcs_duration.make,
+    "wcs-workload": wcs_workload.make,
+    "wcs-subtime": wcs_subtime.make,
+    "qssf": lambda instance: qssf.make(instance, LEARNS),
+    "srtf, blocks": lambda instance: srtf.make(instance, head="blocks"),
+    "srtf, skips": lambda instance: srtf.make(instance, head="skips"),
+    "load-balancing": wcs_subtime.make,
+    "bin-packing": wcs_subtime.make,
+    "least-interference": wcs_subtime.make,
+    "drf": drf.make,
+    "tetris": tetris.make,
     "a-srpt, provable": lambda instance: a_srpt_policy(instance, TOTAL),
     "a-srpt, work-conserving": lambda instance: a_srpt_policy(instance, TOTAL, mode="work_conserving"),
 }

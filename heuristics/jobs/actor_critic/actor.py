@@ -26,11 +26,6 @@ def deep_log_probabilities(actor: DeepNetwork, x: jax.Array) -> jax.Array:
         of b for each action.
     x
         s, norm 1, shape (d,).
-
-    Returns
-    -------
-    jax.Array
-        Shape (actions,).
     """
     return jax.nn.log_softmax(outputs_of(actor.ends, actor.layers, x))
 
@@ -49,11 +44,6 @@ def directions(log_probability: Callable[[Any, Any], jax.Array], weights: Any, s
         Nest of arrays with axes (M, N, ...): what `log_probability` needs.
     signals
         After gossip, shape (M, N).
-
-    Returns
-    -------
-    Any
-        Like `weights`.
     """
 
     def weighted(one: Any, mine: Any, signal: jax.Array) -> jax.Array:

@@ -51,8 +51,6 @@ def random_network(
 
     Parameters
     ----------
-    rng
-        Source of the numbers.
     inputs, width, depth, outputs
         d, m, D and the number of outputs, 1 for a critic.
     last_scale
@@ -78,15 +76,8 @@ def outputs_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
 
     Parameters
     ----------
-    ends, layers
-        Its weights.
     x
         Input of norm 1 (printed), shape (d,).
-
-    Returns
-    -------
-    jax.Array
-        Shape (outputs,).
     """
     scale = layers.shape[-1] ** -0.5
 
@@ -117,8 +108,6 @@ def linear_critic(*, inputs: int, width: int, depth: int) -> DeepNetwork:
 
     Parameters
     ----------
-    inputs
-        d.
     width, depth
         m and D of the deep critic that it is compared with.
     """
@@ -219,15 +208,6 @@ def td_errors(ends: Ends, layers: jax.Array, transitions: Transitions, value_of:
         H and b of all critics.
     layers
         W_i, shape (N, D, m, m).
-    transitions
-        The steps.
-    value_of
-        f.
-
-    Returns
-    -------
-    jax.Array
-        Shape (steps, N).
     """
     now, after = (values(ends, layers, x, value_of) for x in (transitions.x, transitions.next_x))
     return transitions.reward + transitions.discount[:, None] * after - now
@@ -264,8 +244,6 @@ def critic_pass(
         K steps.
     beta, radius
         Step and B.
-    value_of
-        f.
     """
 
     def step(carry: tuple[jax.Array, jax.Array], item: tuple[jax.Array, Transitions]) -> tuple[tuple, jax.Array]:

@@ -46,8 +46,6 @@ class Environment(Protocol):
 
         Parameters
         ----------
-        state
-            s.
         actions
             One per agent, shape (N,), integers.
         uniforms

@@ -100,8 +100,6 @@ def random_weights(rng: np.random.Generator, edges: ArrayLike, *, least: float =
 
     Parameters
     ----------
-    rng
-        Source of the numbers.
     edges
         Shape (N, N), symmetric.
     least

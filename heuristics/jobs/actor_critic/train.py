@@ -43,8 +43,6 @@ class Place(NamedTuple):
 
     Parameters
     ----------
-    state
-        s.
     age
         Steps since the last restart.
     """
@@ -62,8 +60,6 @@ class Rollout(NamedTuple):
         What actors saw, norm 1, shape (steps, d).
     actions
         Of all agents, shape (steps, N).
-    transitions
-        For the critics.
     others
         Critic inputs of other joint actions drawn in the same states, shape (steps, samples, d); samples is 0 where
         nobody asks for them.
@@ -90,16 +86,12 @@ def roll_out(
 
     Parameters
     ----------
-    environment
-        Where.
     settings
         `gamma`, `restart`, `episode_steps`, `target`, `signal`, `advantage_samples` and `reward_shift`.
     log_probabilities
         Of the actions of one agent: its weights, the observation.
     weights
         Of the actors, first axis the agent.
-    place
-        Where to begin.
     uniforms
         Numbers uniform in [0, 1), shape (steps, `numbers_per_step`): all that is random.
 
@@ -236,10 +228,6 @@ class TrainingRuns:
 
     Parameters
     ----------
-    seeds
-        One per run.
-    curves
-        Measurements.
     critic_ends
         H and b of the critics of each run, which never change.
     critics
@@ -314,8 +302,6 @@ def actor_critic(
 
     Parameters
     ----------
-    environment
-        Where.
     settings
         What is trained and how; `gossip_rounds` of the weights.
     weights
@@ -325,11 +311,6 @@ def actor_critic(
     actors
         theta_0 of each run, `TrainingRuns.actors` of others; by default they are drawn. Everything else is drawn as it
         is without them.
-
-    Returns
-    -------
-    TrainingRuns
-        Curves and weights.
 
     Raises
     ------
@@ -461,17 +442,10 @@ def signals_of(
         `signal`.
     ends, critics
         The critics after gossip.
-    acted
-        The actors' steps.
     errors
         Their temporal differences, as `td_errors` returns them.
     sign
         Of `SIGN`; a matter of "q_residual" alone. Traced, so that both signs are one program.
-
-    Returns
-    -------
-    jax.Array
-        Shape (M, N).
     """
     if settings.signal == "v":
         return errors

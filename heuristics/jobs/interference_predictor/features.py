@@ -24,7 +24,7 @@ def slowness(speed: ArrayLike) -> NDArray[np.float64]:
 
 
 def predicted_speed(y: ArrayLike) -> NDArray[np.int64]:
-    """Return clip(floor(1000 exp(-y)), 1, 1000), speeds in per mille; section 3.4 of the reference.
+    """Return clip(floor(1000 exp(-y)), 1, 1000), speeds in per mille; docs/methods/multi_agent.md, section 6.
 
     An exact y must not lose a unit to rounding: what is within 1e-9 below an integer counts as it (ours).
     """
@@ -38,8 +38,6 @@ class RunningJob:
 
     Parameters
     ----------
-    job
-        Which one.
     replicas
         How many it has there.
     own, sens
@@ -71,19 +69,7 @@ class ServerRows(NamedTuple):
 def server_rows(
     space: FeatureSpace, instance: JobsInstance, server: int, residents: Sequence[RunningJob]
 ) -> ServerRows:
-    """Return the rows of all jobs on a server.
-
-    Parameters
-    ----------
-    space
-        Which features.
-    instance
-        With interference.
-    server
-        Which one.
-    residents
-        All jobs on it.
-    """
+    """Return the rows of all jobs on a server."""
     load = tuple(map(sum, zip(*(resident.own for resident in residents), strict=True)))
     positions, partners, features = [], [], []
     for position, resident in enumerate(residents):
@@ -101,17 +87,12 @@ def server_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureSpace:
-    """Which features there are: section 3.4 of the reference, a reconstruction of ours.
+    """Which features there are; a reconstruction of ours: docs/methods/multi_agent.md, section 6.
 
     Of a job on one server: class (one-hot), use of one replica, sens, replicas there, own demand there, demand of the
     others there, class of the partner on a shared GPU (one-hot, zeros for none), kind of GPU (one-hot). Demands and
     sensitivities are in units of 1000 per mille. Classes, resources and kinds are known by name: an instance may have
     fewer or in another order. Those that the space does not know are zeros.
-
-    Parameters
-    ----------
-    classes, resources, kinds
-        Names.
     """
 
     classes: tuple[str, ...]
@@ -169,12 +150,6 @@ class FeatureSpace:
 
         Parameters
         ----------
-        instance
-            With interference.
-        server
-            Which one.
-        resident
-            The job there.
         load
             What all jobs on the server ask of each resource together, the job among them, in per mille.
         partner

@@ -108,8 +108,6 @@ class FittedPredictors:
         Mean absolute error of y of each, fitted without them, on held-out pairs; the mean over blocks.
     chosen
         Ridge or network, whichever has the smaller error there; ridge if they are equal.
-    predictor
-        The chosen one.
     held_out
         For every block the classes whose pairs among each other were held out.
     losses
@@ -131,10 +129,6 @@ def fit_models(
 
     Parameters
     ----------
-    sample
-        At least one row.
-    rng
-        Of the network.
     epochs
         Of the network; default `EPOCHS`.
 
@@ -155,7 +149,7 @@ def fit_predictor(
 ) -> FittedPredictors:
     """Choose between ridge and network by pairs of classes that they have not seen, then fit to everything.
 
-    Section 3.4 of the reference, a reconstruction of ours; so are several blocks and the fit to everything.
+    A reconstruction of ours, as are several blocks and the fit to everything: docs/methods/multi_agent.md, section 6.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ EPOCHS = 200
 """Passes over all rows."""
 
 BATCH = 256
-"""Rows of an update, all if there are fewer; ours, as the reference gives none."""
+"""Rows of an update, or all rows if there are fewer (ours)."""
 
 
 class FittedNetwork(NamedTuple):
@@ -61,10 +61,6 @@ def fit_network(
         Of first weights and order of rows.
     epochs
         Passes over all rows, at least 1; what is left over after full batches rests for a pass.
-    batch
-        Rows of an update.
-    learning_rate
-        Of Adam.
     """
     rows, num_features = features.shape
     mean, scale = mean_and_scale(features)

@@ -39,12 +39,9 @@ class PredictedCoLocation(CoLocation):
     ----------
     instance
         With interference. Its pairs of classes are not looked at.
-    predictor
-        Of y.
     """
 
     def __init__(self, instance: JobsInstance, predictor: InterferencePredictor) -> None:
-        """Start with nothing running."""
         super().__init__(instance)
         self._instance, self._predictor = instance, predictor
         self._y: dict[int, dict[int, float]] = {}

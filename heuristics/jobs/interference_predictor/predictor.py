@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InterferencePredictor:
-    """Predicts y = ln(1000 / speed) of the jobs on a server.
-
-    Parameters
-    ----------
-    space
-        Which features.
-    model
-        Of y.
-    """
+    """Predicts y = ln(1000 / speed) of the jobs on a server."""
 
     space: FeatureSpace
     model: SpeedModel
@@ -42,15 +34,6 @@ class InterferencePredictor:
         """Return y of each job on a server, shape (residents,), float64; the largest over its partners on GPUs.
 
         A job alone is at full speed by definition, y = 0: the model is not asked (ours).
-
-        Parameters
-        ----------
-        instance
-            With interference.
-        server
-            Which one.
-        residents
-            All jobs on it.
         """
         y = np.zeros(len(residents))
         if len(residents) > 1:

@@ -41,8 +41,6 @@ class CoLocationSample:
 
     Parameters
     ----------
-    space
-        Which features.
     features
         Shape (rows, features), float64.
     speed
@@ -111,14 +109,8 @@ def random_co_locations(
 
     Parameters
     ----------
-    space
-        Which features.
     instances
         With interference, taken in turn.
-    rng
-        Source of everything random.
-    count
-        Number of co-locations.
     held_out
         Names of classes whose pairs among each other are held out, see `held_out_classes`.
     part
@@ -228,7 +220,6 @@ class _FreeGpus:
     """Free GPUs, and who shares one with whom."""
 
     def __init__(self, instance: JobsInstance, rng: np.random.Generator) -> None:
-        """Start with all GPUs free."""
         assert instance.interference is not None  # checked before
         self._rng = rng
         self._job_class = instance.interference.job_class

@@ -39,8 +39,6 @@ class AgentsRun:
 
     Parameters
     ----------
-    simulation
-        Schedule and log.
     rounds
         In their last state: who forwarded whom, and who owns which job.
     """
@@ -63,10 +61,6 @@ def simulate_agents(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    decider
-        Takes the decisions of all agents.
     predictor
         A fresh one; agents see predicted durations.
     num_agents
@@ -100,10 +94,6 @@ class Episode:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    predictor
-        A fresh one.
     kappa
         Unit of time of observations in ticks, see `time_scale`.
     num_agents, max_forwards
@@ -115,8 +105,6 @@ class Episode:
 
     Attributes
     ----------
-    rounds
-        Now.
     asked
         The decision of every agent that has one to take; nobody once all jobs have started.
     time
@@ -146,7 +134,6 @@ class Episode:
         size: ObservationSize | None = None,
         is_weighted: bool = False,
     ) -> None:
-        """Go to the first decisions."""
         self.rounds = Rounds(JobShapes(instance), Partitions(instance, num_agents), None, max_forwards=max_forwards)
         self.simulation: Simulation | None = None
         self.time = int(instance.release.min()) if instance.num_jobs else 0
@@ -241,8 +228,8 @@ def parallel_env(
     """Return an environment with PettingZoo's parallel interface, in which an episode schedules one instance; ours.
 
     Agents ``agent_0``, ``agent_1``, ... own the partitions of `Partitions`; rules, slots, observations and rewards are
-    those of `Rounds`, `Observation` and `RoundRewards`, sections 3.1, 3.2 and 3.5 of the reference. In a step every
-    agent takes its next decision of the pass; as agents of one pass do not influence each other (argued in
+    those of `Rounds`, `Observation` and `RoundRewards` (docs/methods/multi_agent.md, sections 3, 4 and 7). In a step
+    every agent takes its next decision of the pass; as agents of one pass do not influence each other (argued in
     `Rounds.passes`), an episode has exactly the schedule of `simulate_agents` with the same decisions. Nobody is asked
     where only one action is possible, and time passes until somebody is.
 

@@ -29,8 +29,6 @@ class Group:
 
     Parameters
     ----------
-    placement
-        Who sits where.
     placed
         Its servers, ascending, each with the number of replicas there.
     demand
@@ -49,7 +47,7 @@ class Group:
 
 
 class CandidateGroups:
-    """Finds the groups of an agent for a job: section 3.1.4 of the reference, ours.
+    """Finds the groups of an agent for a job; ours: docs/methods/multi_agent.md, section 3.
 
     In this order, equal ones removed, the first eight: Heavy-Edge on all free GPUs of the agent; on those of each
     single kind, kinds ascending by the longest time of a stage; on the one server with the fewest free GPUs that holds
@@ -67,7 +65,6 @@ class CandidateGroups:
     """
 
     def __init__(self, partitions: Partitions, cluster: ClusterState, together: CoLocation | None) -> None:
-        """Know nothing yet."""
         self._partitions, self._cluster, self._together = partitions, cluster, together
         self._instance = partitions.instance
         self._shape_of: list[int] = cluster.shapes.shape_of.tolist()

@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 
 
 def observation_space(size: ObservationSize) -> spaces.Dict:
-    """Return the space of `observation_dict`, which holds no number below 0.
-
-    Parameters
-    ----------
-    size
-        Sizes of the arrays.
-    """
+    """Return the space of `observation_dict`, which holds no number below 0."""
     from gymnasium import spaces
 
     arrays = empty_observation(size)._asdict()
@@ -64,8 +58,6 @@ class JobsEnvironment(ParallelEnv):
     ----------
     possible_agents, agents
         Names of all agents, and of those that live: all or none.
-    kappa
-        Unit of time in ticks.
     size
         Sizes of the padded arrays.
     """
@@ -86,7 +78,6 @@ class JobsEnvironment(ParallelEnv):
         is_strict: bool,
         max_steps: int | None,
     ) -> None:
-        """Make spaces; nobody lives before the first reset."""
         if isinstance(source, JobsInstance):
             size = ObservationSize.of(Partitions(source, num_agents)) if size is None else size
             kappa = time_scale([source]) if kappa is None else kappa

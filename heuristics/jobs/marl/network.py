@@ -64,12 +64,8 @@ def initial_parameters(
 
     Parameters
     ----------
-    rng
-        Source of the numbers.
     size
         Of the observations; the weights depend on its kinds, and those of the critic on its number of agents.
-    variant
-        Which weights there are.
     """
     variant = Variant(variant)
     drawn: Parameters = {}
@@ -149,10 +145,6 @@ def embed(xp: ModuleType, parameters: Parameters, seen: Observation, variant: Va
         `numpy` or `jax.numpy`.
     parameters
         Of this variant, see `initial_parameters`.
-    seen
-        One observation.
-    variant
-        Which graphs there are.
     """
     seen = seen._replace(gpus=xp.log1p(seen.gpus), servers=xp.log1p(seen.servers))
     servers = _flat(parameters, seen) if variant is Variant.FLAT else _inner(xp, parameters, seen)

@@ -36,7 +36,6 @@ class SparseRacks:
     """
 
     def __init__(self) -> None:
-        """Know no map."""
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def of(self, agent: int, seen: Observation) -> Observation:
@@ -62,16 +61,12 @@ class NetworkDecider:
         See `initial_parameters`; a sequence has those of each agent, which are looked up at every decision.
     kappa
         Unit of time in ticks that the parameters were trained with.
-    variant
-        Of the parameters.
     size
         Of the observations, with the kinds of the parameters; as small as may be if None.
     kinds
         Names of the kinds that the parameters tell apart, where there is no size; those of the instance if None.
     rng
         Source of the slots, drawn by their probabilities; None takes the largest score (ties: the lowest slot).
-    watch
-        Hears of every decision.
     """
 
     def __init__(
@@ -85,7 +80,6 @@ class NetworkDecider:
         rng: np.random.Generator | None = None,
         watch: Watch | None = None,
     ) -> None:
-        """Keep what is given."""
         self._parameters, self._kappa, self._variant = parameters, kappa, Variant(variant)
         self._size, self._kinds, self._rng, self._watch = size, kinds, rng, watch
         self._observer: Observer | None = None

@@ -34,10 +34,6 @@ class TrainedNetwork:
     ----------
     parameters
         See `initial_parameters`.
-    kappa
-        Unit of time in ticks.
-    variant
-        Of the parameters.
     kinds
         Names of the kinds of GPU that are told apart.
     num_agents

@@ -34,7 +34,7 @@ def switch_of_gpu(num_gpus: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AgentGraph:
-    """Inner graphs of an agent's servers and its outer graph; section 3.2 of the reference, ours.
+    """Inner graphs of an agent's servers and its outer graph; ours: docs/methods/multi_agent.md, section 4.
 
     Inside a server: GPUs, one PCIe switch per socket, sockets, a network interface (NIC); edges GPU-switch,
     switch-socket, socket-socket, NIC-switch 0. Outside: servers, racks, a core, and a vertex per other agent; edges
@@ -104,8 +104,6 @@ class ObservationSize:
     ----------
     kinds
         Names of the kinds of GPU that are told apart, in order; a GPU of another kind has no mark.
-    num_agents
-        A.
     num_servers, num_gpus, num_racks
         Most servers of an agent, GPUs of a server, racks of an agent's servers.
     """
@@ -144,7 +142,9 @@ class ObservationSize:
 
 
 class Observation(NamedTuple):
-    """An observation; float32 but for the last array, 0 where there is nothing. Section 3.2 of the reference, ours.
+    """An observation; float32 except the last array, 0 where there is nothing.
+
+    Ours: docs/methods/multi_agent.md, section 4.
 
     Sizes as in `ObservationSize`: A agents, V servers, P GPUs per server, R racks; two sockets. Times are in units of
     kappa (see `time_scale`), demands and sensitivities in units of 1000 per mille.
@@ -170,7 +170,7 @@ class Observation(NamedTuple):
     """(A, 12): of the deciding agent, then of the others in order of number, as of the beginning of the round."""
     offers: NDArray[np.float32]
     """(A, 1): in the same order, ln of the longest time of a stage over T* on the fastest GPUs of the agent that are as
-    many as the job asks for; 0 where there are not as many. Ours beyond the reference, without which nobody could tell
+    many as the job asks for; 0 where there are not as many. Ours; without it no agent could tell
     to whom a job is worth forwarding."""
     job: NDArray[np.float32]
     """(15,): ln g, S, Q, alpha^lb in kappa, alpha^min and comm(x^min) in alpha^lb, what a replica asks of cpu, pcie,

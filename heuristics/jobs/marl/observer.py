@@ -22,22 +22,11 @@ _MANY_JOBS = 10
 
 
 def agent_summary(rounds: Rounds, agent: int, time: int, kappa: float) -> NDArray[np.float32]:
-    """Return the summary of an agent, shape (12,); section 3.2 of the reference, ours.
+    """Return the summary of an agent, shape (12,); ours: docs/methods/multi_agent.md, section 4.
 
     With G the GPUs of the agent: jobs in the queue / 10; GPUs they ask for / G; oldest wait / kappa; running jobs / 10;
     GPUs without any job / G; most of them on one server / most GPUs of any server; share of servers without any job;
     mean load of cpu, pcie, nic / 1000; mean speed / 1000 (1 if nothing runs); predicted remaining work / (G kappa).
-
-    Parameters
-    ----------
-    rounds
-        Now.
-    agent
-        Who tells.
-    time
-        Tick.
-    kappa
-        Unit of time in ticks.
     """
     instance, own = rounds.instance, rounds.partitions.servers_of(agent)
     queue, running = rounds.queues[agent], rounds.running_on[agent]
@@ -76,8 +65,6 @@ class Observer:
 
     Parameters
     ----------
-    rounds
-        What it looks at.
     kappa
         Unit of time in ticks, see `time_scale`.
     size
@@ -90,7 +77,6 @@ class Observer:
     """
 
     def __init__(self, rounds: Rounds, kappa: float, size: ObservationSize | None = None) -> None:
-        """Make what never changes."""
         if not kappa > 0:
             raise ValueError(f"kappa: expected a number of ticks above 0, got {kappa}.")
         least = ObservationSize.of(rounds.partitions)

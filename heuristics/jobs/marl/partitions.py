@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 
 class Partitions:
-    """The servers of an instance, cut into one stretch per agent; section 3.1.1 of the reference, ours.
+    """The servers of an instance, cut into one range per agent; ours: docs/methods/multi_agent.md, section 3.
 
     Agent a owns servers floor(a M / A) to floor((a + 1) M / A) - 1. With racks a cut is moved to the nearest place
     that splits no rack (ties: the lower one), so that racks stay whole.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     num_agents
         A, at least 1.
 
@@ -48,7 +46,6 @@ class Partitions:
     """
 
     def __init__(self, instance: JobsInstance, num_agents: int) -> None:
-        """Cut, and ask who can host whom."""
         if not 1 <= num_agents <= instance.num_servers:
             raise ValueError(f"num_agents: expected 1 to {instance.num_servers}, one server each, got {num_agents}.")
         self.instance = instance
@@ -111,7 +108,7 @@ def _cuts(instance: JobsInstance, num_agents: int) -> list[int]:
 
 
 DEFAULT_AGENTS = 4
-"""A where every job has a home under it; section 3.1.1 of the reference."""
+"""Default number of agents A, where every job has a home under it; docs/methods/multi_agent.md, section 3."""
 
 
 def checked_agents(instance: JobsInstance, agents: int | None) -> int:
@@ -119,8 +116,6 @@ def checked_agents(instance: JobsInstance, agents: int | None) -> int:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     agents
         A; None for `most_agents`.
 

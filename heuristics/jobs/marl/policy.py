@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from heuristics.jobs.predictors.predictor import Predictor
     from heuristics.search.progress import Callback
     from instances.jobs.instance import JobsInstance
-    from instances.jobs.objective import JobsObjective
     from instances.jobs.schedule import JobsSchedule
 
 
 def marl(
     instance: JobsInstance,
-    objective: JobsObjective,
     rng: np.random.Generator,
     callback: Callback | None = None,
     *,
@@ -44,14 +42,12 @@ def marl(
     """Let several agents, each with servers of its own, decide by a trained network who starts where.
 
     At every arrival and completion each agent walks its queue and takes the slot with the largest score for every job:
-    one of up to eight candidate placements, another agent, or to wait (ties: the lowest slot). See `Rounds`.
+    one of up to eight candidate placements, another agent, or to wait (ties: the lowest slot). See `Rounds`. Weights of
+    jobs count for nothing: the shipped networks were trained for total completion, all weights 1. Kinds of GPU that the
+    network was not trained on have no mark in its observations.
 
     Parameters
     ----------
-    instance
-        What is scheduled. Kinds of GPU that the network was not trained on have no mark in what it sees.
-    objective
-        Not looked at: the shipped networks were trained for total completion, all weights 1, and see no weights.
     rng
         Source of the random numbers of the predictor; decisions draw none.
     callback

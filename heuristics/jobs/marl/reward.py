@@ -38,7 +38,7 @@ DISCOUNT = 0.99
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RoundRewards:
-    """What every round but the last one of a run brings; section 3.5 of the reference, ours.
+    """The rewards of every round of a run except the last; ours: docs/methods/multi_agent.md, section 7.
 
     Summed over agents and rounds, minus kappa times the undiscounted rewards is exactly the total JCT (weighted, if
     weights count): each unfinished job is counted once per tick from its release to its completion.
@@ -107,9 +107,9 @@ def round_rewards(run: AgentsRun, *, is_weighted: bool = False) -> RoundRewards:
 def progress_rewards(run: AgentsRun) -> NDArray[np.float64]:
     """Return what is done of all jobs between each round and the next one, shape (rounds,); an ablation.
 
-    The reward of DL2 (section 1 of the reference), epochs done of all epochs, summed over the jobs that run. Here the
-    share of a job's run that passes (ours: slowed jobs work unevenly, of which this takes the mean). Over a run it sums
-    to the number of jobs under any policy, so it ranks policies only through the discount.
+    The reward of DL2 (docs/methods/multi_agent.md, sections 1 and 7): epochs done of all epochs, summed over the jobs
+    that run. Here the share of a job's run that passes (ours: slowed jobs work unevenly, of which this takes the mean).
+    Over a run it sums to the number of jobs under any policy, so it ranks policies only through the discount.
 
     Parameters
     ----------

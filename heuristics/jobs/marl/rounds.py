@@ -30,10 +30,6 @@ class Decision:
 
     Parameters
     ----------
-    agent, job
-        Who decides on whom.
-    time
-        Now, in ticks.
     groups
         Candidate placements, at most eight; slot e stands for the e-th.
     mask
@@ -67,7 +63,7 @@ MAX_FORWARDS = 1
 class Rounds(Policy):
     """Several agents that place jobs on their own servers, as a policy for the simulator; ours.
 
-    Sections 3.1.2, 3.1.3 and 3.1.5 of the reference. A round takes place at every tick with an arrival or completion.
+    See docs/methods/multi_agent.md, section 3. A round takes place at every tick with an arrival or completion.
     Agents act in order of number; each walks its queue once, by (arrival, number), with one action per job. Forwarded
     jobs then join their new queues and only those are walked, until nothing is forwarded.
 
@@ -80,8 +76,6 @@ class Rounds(Policy):
     ----------
     shapes
         Which jobs are alike; without a restriction of kinds.
-    partitions
-        Of the same instance.
     decider
         Takes the decisions; None where the caller does, see `passes`.
     max_forwards
@@ -101,10 +95,6 @@ class Rounds(Policy):
         How often each job was forwarded, shape (jobs,), int64.
     forwards
         Every forward as (tick, job, new agent), in order.
-    gang_size
-        GPUs that each job asks for.
-    num_decisions
-        Decisions that were taken.
     states
         What runs on every server and GPU.
 
@@ -117,7 +107,6 @@ class Rounds(Policy):
     def __init__(
         self, shapes: JobShapes, partitions: Partitions, decider: Decider | None, *, max_forwards: int = MAX_FORWARDS
     ) -> None:
-        """Start with empty queues."""
         super().__init__(shapes)
         if partitions.instance is not shapes.instance:
             raise ValueError("partitions: expected those of the instance of the shapes, got another instance.")

@@ -28,8 +28,6 @@ class ServerStates:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     together
         Loads of the servers; None without interference.
 
@@ -49,7 +47,6 @@ class ServerStates:
     """
 
     def __init__(self, instance: JobsInstance, together: CoLocation | None) -> None:
-        """Start with nothing running."""
         num_servers, most = instance.num_servers, int(instance.num_gpus_of.max())
         self.instance = instance
         self.together = together

@@ -30,8 +30,6 @@ def restricted_times(instance: JobsInstance, phi: Fraction | int | None) -> NDAr
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     phi
         At least 1, exact; None stands for infinity.
 
@@ -102,8 +100,6 @@ def jobs_arrays(instance: JobsInstance, phi: Fraction | int | None = None) -> Jo
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     phi
         At least 1: kinds that are more than `phi` times slower for a stage than its fastest are not allowed, see
         `restricted_times`. None: no restriction.

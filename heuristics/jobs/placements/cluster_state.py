@@ -32,10 +32,6 @@ class FitClasses:
     ----------
     server_kind
         Kind of each server, shape (servers,).
-    num_kinds
-        Number of kinds.
-    num_pools
-        Number of pools.
 
     Attributes
     ----------
@@ -47,7 +43,6 @@ class FitClasses:
     """
 
     def __init__(self, server_kind: NDArray[np.int64], num_kinds: int, num_pools: int = 1) -> None:
-        """Start without classes."""
         self._server_kind = server_kind
         self._num_pools = num_pools
         self._numbers: dict[tuple[int, frozenset[tuple[int, int]]], int] = {}
@@ -65,8 +60,6 @@ class FitClasses:
         ----------
         masks
             Kinds that each stage may use, as bits; a stage without any has no placement ever.
-        replicas
-            Replicas of each stage.
         pool
             What it sees.
         """
@@ -144,11 +137,6 @@ def _refresh(
 class GpuOccupancy:
     """The jobs on every GPU of an instance with two jobs per GPU.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-
     Attributes
     ----------
     free
@@ -159,7 +147,6 @@ class GpuOccupancy:
     """
 
     def __init__(self, instance: JobsInstance) -> None:
-        """Start with all GPUs idle."""
         interference = instance.interference
         if interference is None or interference.share == 1:
             raise ValueError("interference.share: expected 2, got 1.")
@@ -178,7 +165,7 @@ class GpuOccupancy:
         """Return GPUs of a server for replicas of a job.
 
         Idle ones first, then those with the highest speeds of the pair, both directions summed, then the lowest
-        numbers (section 3.1 of the reference; ours).
+        numbers (ours: docs/methods/multi_agent.md, section 3).
 
         Raises
         ------
@@ -232,8 +219,6 @@ class ClusterState:
     ----------
     shapes
         Which jobs are alike; its restriction of kinds is also that of the placer.
-    placer
-        The placement rule.
     running
         The jobs that run, which hear of starts.
 
@@ -249,8 +234,6 @@ class ClusterState:
         Which classes have a placement; `refresh` brings it up to date.
     class_of
         Class of each job, shape (jobs,), int64.
-    num_placements
-        How often the placement rule was asked.
     started
         Start of each job that has started.
     gpus_of
@@ -260,7 +243,6 @@ class ClusterState:
     """
 
     def __init__(self, shapes: JobShapes, placer: Placer, running: RunningJobs) -> None:
-        """Start with all GPUs free."""
         instance, arrays = shapes.instance, shapes.arrays
         self.shapes = shapes
         self.running = running

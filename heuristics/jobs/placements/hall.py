@@ -146,7 +146,6 @@ class QueueFit:
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Make the arrays and the memory."""
         self.arrays = jobs_arrays(instance, phi)
         self.workspace = new_workspace(self.arrays)
 
@@ -163,8 +162,6 @@ class QueueFit:
             Jobs in any order, shape (any,), int64.
         free
             Free GPUs of each server, shape (servers,), int64.
-        begin
-            Where to begin.
         """
         jobs, free = np.array(jobs, dtype=np.int64), checked_free(self.arrays, free)
         found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)

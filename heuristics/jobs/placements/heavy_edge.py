@@ -95,7 +95,6 @@ class _State:
     def __init__(
         self, instance: JobsInstance, job: int, allowed: list[list[bool]], servers: list[int], room: list[int]
     ) -> None:
-        """Write out the replica graph."""
         rows = instance.stages_of(job)
         self.replicas = instance.replicas[rows].tolist()
         self.allowed, self.servers, self.room = allowed, servers, room
@@ -217,8 +216,6 @@ class HeavyEdge(KernelPlacer):
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     phi
         Kinds more than `phi` times slower than the fastest of a stage are left out, see `restricted_times`.
     groupings
@@ -242,7 +239,6 @@ class HeavyEdge(KernelPlacer):
         *,
         groupings: int = GROW | CONTRACT | STAGE_ORDER,
     ) -> None:
-        """Make the arrays and the memory."""
         if not 0 < groupings <= GROW | CONTRACT | STAGE_ORDER:
             raise ValueError(f"groupings: expected a sum of some of 1, 2 and 4, got {groupings}.")
         super().__init__(instance, phi)

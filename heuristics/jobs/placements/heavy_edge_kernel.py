@@ -141,7 +141,7 @@ GROW, CONTRACT, STAGE_ORDER = 1, 2, 4
 def heavy_edge_kernel(
     arrays: JobsArrays, ws: Workspace, job: int, free: NDArray[np.int64], groupings: int, only_last: bool
 ) -> tuple[int, int, int, int]:
-    """Place a job whose bytes have a denominator; section 3.2 of the reference, steps numbered as there.
+    """Place a job whose bytes have a denominator; steps are numbered as in docs/methods/a_srpt.md, section 3.2.
 
     Parameters
     ----------

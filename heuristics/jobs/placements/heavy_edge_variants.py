@@ -34,7 +34,6 @@ class StageOrder(HeavyEdge):
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Make the arrays and the memory."""
         super().__init__(instance, phi, groupings=STAGE_ORDER)
 
 
@@ -46,7 +45,6 @@ class Consolidated(StageOrder):
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Make the arrays and the memory."""
         super().__init__(instance, phi)
         self._only_last = True
 
@@ -65,7 +63,6 @@ class Pack(HeavyEdge):
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Make the arrays and the memory."""
         super().__init__(instance, phi)
         self._within: NDArray[np.int64] = np.zeros(instance.num_servers, dtype=np.int64)
         self._type = _types(self.arrays)
@@ -202,7 +199,6 @@ class LeastLoad(Pack):
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Begin with servers without any job."""
         super().__init__(instance, phi)
         self._cluster: ClusterState | None = None
         self._version = -1

@@ -55,7 +55,7 @@ def _kernel(arrays: JobsArrays, ws: Workspace, job: int) -> tuple[int, int, int,
 
 
 def is_heavy(least: JobPlacement, spread: JobPlacement | None, theta: Fraction | int) -> bool:
-    """Say whether a job is heavy in communication: a reconstruction of ours, section 3.3 of the reference.
+    """Return whether a job is heavy in communication; a reconstruction of ours: docs/methods/a_srpt.md, section 3.3.
 
     comp(x_min) + max(comm(x_spread), comm(x_min)) >= theta (comp(x_min) + comm(x_min)).
 
@@ -89,8 +89,6 @@ class JobShapes:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     phi
         See `restricted_times`; None: all kinds that a stage may use.
 
@@ -103,7 +101,6 @@ class JobShapes:
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Compare all pipelines."""
         self.instance = instance
         self.phi = phi
         self.arrays = jobs_arrays(instance, phi)

@@ -261,8 +261,6 @@ class KernelPlacer:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     phi
         See `restricted_times`; None: all kinds that a stage may use.
 
@@ -273,7 +271,6 @@ class KernelPlacer:
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        """Make the arrays and the memory."""
         self.instance = instance
         self.arrays = jobs_arrays(instance, phi)
         self.workspace = new_workspace(self.arrays)

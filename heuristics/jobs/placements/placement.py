@@ -109,8 +109,6 @@ class Placer(Protocol):
 
         Parameters
         ----------
-        job
-            What is placed.
         free
             Free GPUs of each server, shape (servers,), int64, between 0 and all of them; left as it is.
 

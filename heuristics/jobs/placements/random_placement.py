@@ -44,7 +44,6 @@ class RandomPlacement(KernelPlacer):
     """
 
     def __init__(self, instance: JobsInstance, rng: np.random.Generator, phi: Fraction | int | None = None) -> None:
-        """Make the arrays and the memory."""
         super().__init__(instance, phi)
         self._rng = rng
 

@@ -47,7 +47,6 @@ class UnalteredJobs:
     """Jobs that do not notice each other: a job ends when it would alone."""
 
     def __init__(self, instance: JobsInstance) -> None:
-        """Start with nothing running."""
         self._iterations: list[int] = instance.iterations.tolist()
         self._ends: list[tuple[int, int]] = []
 
@@ -81,7 +80,6 @@ class InterferingJobs:
     """
 
     def __init__(self, instance: JobsInstance) -> None:
-        """Start with nothing running."""
         self._instance = instance
         self._iterations: list[int] = instance.iterations.tolist()
         self.together = CoLocation(instance)

@@ -23,7 +23,6 @@ class WaitingQueue:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self.jobs: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
         self._keys: list[tuple[Any, ...]] = []
 

@@ -13,11 +13,11 @@ from numba import njit
 from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
 from heuristics.jobs.policies.guided_policy import ASrptParameters, GuidedPolicy
-from heuristics.jobs.policies.run_policy import run_policy, schedule_of_simulation
+from heuristics.jobs.policies.run_policy import online_method
 from instances.jobs.objective import JobsObjective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -25,18 +25,13 @@ if TYPE_CHECKING:
     from heuristics.jobs.placements.cluster_state import ClusterState, FitClasses
     from heuristics.jobs.placements.placement import JobPlacement
     from heuristics.jobs.policies.guided_policy import Rational
-    from heuristics.jobs.predictors.predictor import Predictor
-    from heuristics.jobs.simulator import Simulation
-    from heuristics.search.progress import Callback
     from instances.jobs.instance import JobsInstance
-    from instances.jobs.schedule import JobsSchedule
 
 
 class ProvablePolicy(GuidedPolicy):
-    """Steps 7 to 10 of section 4 of the reference; it idles on purpose. Parameters as in `GuidedPolicy`."""
+    """Does steps 7 to 10 of docs/methods/a_srpt.md, section 4; it leaves GPUs idle on purpose."""
 
     def __init__(self, shapes: JobShapes, parameters: ASrptParameters, *, is_weighted: bool) -> None:
-        """Start with an empty queue."""
         super().__init__(shapes, parameters, is_weighted=is_weighted)
         self._queue: deque[int] = deque()  # virtual completions ascend strictly: no ties to break
         self._expiry: int | None = None
@@ -80,8 +75,6 @@ class ConsolidationTest:
 
     Parameters
     ----------
-    shapes
-        All shapes.
     classes
         Where the classes of the demands above are added; finished by the caller afterwards.
     limit_of
@@ -98,7 +91,6 @@ class ConsolidationTest:
     """
 
     def __init__(self, shapes: JobShapes, classes: FitClasses, limit_of: Callable[[int], Fraction | None]) -> None:
-        """Look at every shape once."""
         size = len(shapes.first_job)
         self.class_of: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
         self.single_kinds: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
@@ -148,7 +140,7 @@ _FOREVER = np.iinfo(np.int64).max
 
 
 class WorkConservingPolicy(GuidedPolicy):
-    """The work-conserving mode of section 4 of the reference; nothing is proved about it.
+    """The work-conserving mode of docs/methods/a_srpt.md, section 4; nothing is proved about it.
 
     (a) All eligible jobs are tried in order; one that is blocked or held stops nobody. (b) Jobs still on the virtual
     machine are tried in its order (remaining work, or the weighted rule's), heavy ones only if consolidated; they stay
@@ -156,7 +148,6 @@ class WorkConservingPolicy(GuidedPolicy):
     """
 
     def __init__(self, shapes: JobShapes, parameters: ASrptParameters, *, is_weighted: bool) -> None:
-        """Start with empty queues."""
         super().__init__(shapes, parameters, is_weighted=is_weighted)
         num_jobs = shapes.instance.num_jobs
         self._eligible_queue, self._virtual_queue = WaitingQueue(), WaitingQueue()
@@ -306,51 +297,34 @@ def _next_candidate(
 MODES = {"provable": ProvablePolicy, "work_conserving": WorkConservingPolicy}
 
 
+@online_method()
 def a_srpt(
     instance: JobsInstance,
     objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
     *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
     mode: str = "provable",
     theta: Rational = "3/2",
     tau: Rational = "1/4",
     eps: Rational = "1/50",
     phi: Rational | None = None,
-) -> JobsSchedule | None:
+) -> GuidedPolicy:
     """Start jobs in the order in which a virtual machine as fast as all GPUs completes their predicted work.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     objective
         Total completion: the virtual machine serves the least remaining work. Weighted completion, where weights
         differ: the largest weight per work.
-    rng
-        Source of the random numbers of predictor and placement.
-    callback
-        See `simulate`.
-    predictor, predictor_parameters, placement
-        See `run_policy`.
     mode
-        ``provable``: nobody overtakes the head of the queue, which has a bound and idles on purpose;
-        ``work_conserving``: whoever fits starts, without a bound.
+        ``provable``: no job overtakes the head of the queue, which has a bound and idles on purpose;
+        ``work_conserving``: every job that fits starts, without a bound.
     theta, tau, eps, phi
         See `ASrptParameters`; exact rationals, a text such as "1/50" or a decimal number.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
 
     Raises
     ------
     ValueError
-        If a name or parameter is unknown or out of range.
+        If the mode is unknown or a parameter is out of range.
 
     Notes
     -----
@@ -363,48 +337,7 @@ def a_srpt(
     clusters, INFOCOM, arXiv 2501.05563, abstract: predictions, virtual single machine with preemptive SRPT. Iteration
     times, placement, the test for heavy jobs, holds, modes and parameters are a reconstruction of ours.
     """
-    simulation = a_srpt_simulation(
-        instance,
-        objective,
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
-        mode=mode,
-        theta=theta,
-        tau=tau,
-        eps=eps,
-        phi=phi,
-    )
-    return schedule_of_simulation(simulation)
-
-
-def a_srpt_simulation(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
-    mode: str = "provable",
-    theta: Rational = "3/2",
-    tau: Rational = "1/4",
-    eps: Rational = "1/50",
-    phi: Rational | None = None,
-) -> Simulation | None:
-    """Return the whole run of `a_srpt` with its log; parameters and errors are the same."""
-    parameters = ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi)
-    return run_policy(
-        a_srpt_policy(instance, objective, parameters, mode),
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
-    )
+    return a_srpt_policy(instance, objective, ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi), mode)
 
 
 def a_srpt_policy(

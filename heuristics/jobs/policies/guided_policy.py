@@ -87,11 +87,6 @@ class VirtualMachine:
     The order is that of least remaining work (ties: release, index); serving it minimises the sum of completion times.
     Under the weighted rule it is that of the largest weight per unit of *original* work (same ties). Arrivals preempt.
 
-    Parameters
-    ----------
-    is_weighted
-        Whether the weighted rule holds.
-
     Attributes
     ----------
     clock
@@ -104,7 +99,6 @@ class VirtualMachine:
     """
 
     def __init__(self, *, is_weighted: bool = False) -> None:
-        """Start empty at 0."""
         self.clock = 0
         self._is_weighted = is_weighted
         self._heap: list[tuple[_Priority, int, int]] = []
@@ -119,8 +113,6 @@ class VirtualMachine:
             A job that is not on the machine.
         work
             At least 1, in units of work.
-        release
-            Breaks ties.
         weight
             At least 1; looked at under the weighted rule only.
 
@@ -187,20 +179,17 @@ class VirtualMachine:
 
 
 class GuidedPolicy(Policy):
-    """Steps 1 to 6 of section 4 of the reference, and the hold of step 9.
+    """Does steps 1 to 6 of docs/methods/a_srpt.md, section 4, and the hold of its step 9.
 
     Parameters
     ----------
     shapes
         As in `Policy`, under the restriction phi.
-    parameters
-        Of A-SRPT.
     is_weighted
         Whether the virtual machine follows the weighted rule.
     """
 
     def __init__(self, shapes: JobShapes, parameters: ASrptParameters, *, is_weighted: bool) -> None:
-        """Start with an empty virtual machine."""
         super().__init__(shapes)
         self.parameters = parameters
         self.machine = VirtualMachine(is_weighted=is_weighted)

@@ -1,71 +1,59 @@
-"""Policies that take waiting jobs in the order of a key: the first one blocks the others, or is skipped."""
+"""Policies that take waiting jobs in the order of a key: the first one blocks the others, or is skipped.
+
+Those that differ in order, key and placement rule alone are the rows at the end. All are reconstructions of ours where
+their text names no source: the published abstract of A-SRPT names no baselines.
+"""
 
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from numba import njit
 
 from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
-from heuristics.jobs.policies.run_policy import run_policy, schedule_of_simulation
+from heuristics.jobs.policies.run_policy import OnlineMethod, online_method
 from heuristics.jobs.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
 
     from heuristics.jobs.predictors.predictor import Predictor
-    from heuristics.search.progress import Callback
     from instances.jobs.instance import JobsInstance
-    from instances.jobs.objective import JobsObjective
-    from instances.jobs.schedule import JobsSchedule
-
-    Key = Callable[[JobShapes, int, int], int | tuple[int, int]]
-    """Key of a job from shapes, job and predicted iterations; smaller keys go first (ties: arrival, index)."""
 
 
-def by_arrival(shapes: JobShapes, job: int, prediction: int) -> int:
-    """Return 0: arrivals break the tie."""
-    return 0
+class Key(NamedTuple):
+    """What waiting jobs are ordered by: smaller values go first (ties: arrival, index)."""
+
+    value: Callable[[JobShapes, int, int], int]  # of shapes, job and predicted iterations
+    uses_predictions: bool = True
 
 
-def by_duration(shapes: JobShapes, job: int, prediction: int) -> int:
-    """Return the predicted duration ceil(prediction * alpha_min) in ticks."""
-    return shapes.predicted_duration(job, prediction)
-
-
-def by_workload(shapes: JobShapes, job: int, prediction: int) -> int:
+def _workload(shapes: JobShapes, job: int, prediction: int) -> int:
     """Return gang size times predicted duration, in GPU-ticks."""
     return int(shapes.instance.gang_size[job]) * shapes.predicted_duration(job, prediction)
 
 
+ARRIVAL = Key(lambda shapes, job, prediction: 0, uses_predictions=False)
+DURATION = Key(JobShapes.predicted_duration)
+WORKLOAD = Key(_workload)
+
+
 class BlockingPolicy(Policy):
-    """Takes waiting jobs in order of key and stops at the first one without a placement.
+    """Takes waiting jobs in order of a key and stops at the first one without a placement."""
 
-    Parameters
-    ----------
-    shapes
-        As in `Policy`.
-    key
-        Key of a job.
-    uses_predictions
-        Whether the key looks at the prediction.
-    """
-
-    def __init__(self, shapes: JobShapes, key: Key, *, uses_predictions: bool = True) -> None:
-        """Start with nobody waiting."""
+    def __init__(self, shapes: JobShapes, key: Key) -> None:
         super().__init__(shapes)
-        self.uses_predictions = uses_predictions
-        self._key = key
-        self._heap: list[tuple[int | tuple[int, int], int, int]] = []
+        self.uses_predictions = key.uses_predictions
+        self._key = key.value
+        self._heap: list[tuple[int, int, int]] = []
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
-        """Let a job wait."""
+        """Add a job to the waiting ones."""
         heapq.heappush(self._heap, (self._key(self.shapes, job, prediction), time, job))
 
     def dispatch(self, time: int) -> list[int]:
@@ -83,17 +71,16 @@ class BlockingPolicy(Policy):
 
 
 class SkippingPolicy(Policy):
-    """Tries every waiting job once, in order of key. Parameters as in `BlockingPolicy`."""
+    """Tries every waiting job once, in order of a key."""
 
-    def __init__(self, shapes: JobShapes, key: Key, *, uses_predictions: bool = True) -> None:
-        """Start with nobody waiting."""
+    def __init__(self, shapes: JobShapes, key: Key) -> None:
         super().__init__(shapes)
-        self.uses_predictions = uses_predictions
-        self._key = key
+        self.uses_predictions = key.uses_predictions
+        self._key = key.value
         self._queue = WaitingQueue()
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
-        """Let a job wait."""
+        """Add a job to the waiting ones."""
         self._queue.insert((self._key(self.shapes, job, prediction), time, job), job)
 
     def dispatch(self, time: int) -> list[int]:
@@ -126,171 +113,78 @@ def _next_with_place(
     return end
 
 
-def fifo(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
+ORDERS: dict[str, type[BlockingPolicy | SkippingPolicy]] = {"blocks": BlockingPolicy, "skips": SkippingPolicy}
+"""What happens where the first job in the order has no placement: it blocks all others, or it is skipped."""
+
+
+def _row(name: str, order: str, key: Key, text: str, *, placement: str | None = None) -> OnlineMethod:
+    """Return a row of the table: its name, order, key and description, and its placement rule if that is fixed."""
+
+    def make(instance: JobsInstance) -> Policy:
+        return ORDERS[order](JobShapes(instance), key)
+
+    make.__name__, make.__doc__ = name, text
+    return OnlineMethod(
+        make,
+        predictor="oracle" if key.uses_predictions else None,
+        placement=placement or "heavy-edge",
+        fixed=() if placement is None else ("placement",),
+    )
+
+
+fifo = _row(
+    "fifo",
+    "blocks",
+    ARRIVAL,
     """Start waiting jobs in order of arrival.
 
-    Waiting jobs start in order of arrival; the first one without a placement blocks all others. A reconstruction of
-    ours. With the placement ``load-balance`` it is the gang form of the FIFO among the baselines of DL2 (github
+    With the placement ``load-balance`` it is the gang form of the FIFO among the baselines of DL2 (github
     pengyanghua/DL2), which gives each job up to 16 workers on the least-loaded servers.
+    """,
+)
+spjf = _row("spjf", "blocks", DURATION, """Start waiting jobs in order of predicted duration.""")
+spwf = _row("spwf", "blocks", WORKLOAD, """Start waiting jobs in order of predicted GPU-ticks.""")
+wcs_duration = _row("wcs_duration", "skips", DURATION, """Start every job that fits, in order of predicted duration.""")
+wcs_workload = _row(
+    "wcs_workload", "skips", WORKLOAD, """Start every job that fits, in order of predicted GPU-ticks."""
+)
+wcs_subtime = _row("wcs_subtime", "skips", ARRIVAL, """Start every job that fits, in order of arrival.""")
+load_balancing = _row(
+    "load_balancing",
+    "skips",
+    ARRIVAL,
+    """Start every job that fits, in order of arrival, on the least-loaded servers.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of the placement.
-    callback
-        See `simulate`.
-    placement
-        See `run_policy`.
+    A baseline that Zhao and Wu (2022), arXiv 2112.13354, may have had: their abstract states none.
+    """,
+    placement="load-balance",
+)
+bin_packing = _row(
+    "bin_packing",
+    "skips",
+    ARRIVAL,
+    """Start every job that fits, in order of arrival, on the server with the fewest free GPUs that hosts the job.
 
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
+    A job that no single server hosts goes to those with the most free GPUs. Best fit is textbook; the rule for gangs
+    is a reconstruction of ours.
+    """,
+    placement="best-fit",
+)
+least_interference = _row(
+    "least_interference",
+    "skips",
+    ARRIVAL,
+    """Start every job that fits, in order of arrival, on the servers with the least load of all resources together.
 
-    Raises
-    ------
-    ValueError
-        If the placement is unknown.
-    """
-    return schedule_of_simulation(run_policy(fifo_policy(instance), rng, callback, placement=placement))
-
-
-def fifo_policy(instance: JobsInstance) -> Policy:
-    """Return the policy, for one simulation."""
-    return BlockingPolicy(JobShapes(instance), by_arrival, uses_predictions=False)
-
-
-def spjf(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
-    """Start waiting jobs in order of predicted duration.
-
-    The first one without a placement blocks all others. A reconstruction
-    of ours: the published abstract of A-SRPT names no baselines.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of predictor and placement.
-    callback
-        See `simulate`.
-    predictor, predictor_parameters, placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If a name or parameter is unknown.
-    """
-    simulation = run_policy(
-        spjf_policy(instance),
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
-    )
-    return schedule_of_simulation(simulation)
+    Without interference all loads are 0, and it takes the first servers by number. A rule by hand for what Zhao and Wu
+    (2022), arXiv 2112.13354, learn.
+    """,
+    placement="least-load",
+)
 
 
-def spjf_policy(instance: JobsInstance) -> Policy:
-    """Return the policy, for one simulation."""
-    return BlockingPolicy(JobShapes(instance), by_duration)
-
-
-def spwf(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
-    """Start waiting jobs in order of predicted GPU-ticks.
-
-    The first one without a placement blocks all others. A reconstruction
-    of ours: the published abstract of A-SRPT names no baselines.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of predictor and placement.
-    callback
-        See `simulate`.
-    predictor, predictor_parameters, placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If a name or parameter is unknown.
-    """
-    simulation = run_policy(
-        spwf_policy(instance),
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
-    )
-    return schedule_of_simulation(simulation)
-
-
-def spwf_policy(instance: JobsInstance) -> Policy:
-    """Return the policy, for one simulation."""
-    return BlockingPolicy(JobShapes(instance), by_workload)
-
-
-_POLICIES = {"blocks": BlockingPolicy, "skips": SkippingPolicy}
-
-
-def srtf(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    head: str = "skips",
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
+@online_method(fixed=("predictor",))
+def srtf(instance: JobsInstance, *, head: str = "skips") -> Policy:
     """Start waiting jobs in order of ceil(n * alpha_min) with their true iterations n: no online policy, a yardstick.
 
     Without preemption the remaining time of a waiting job is its whole duration, so that shortest remaining time first
@@ -300,342 +194,35 @@ def srtf(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of the placement.
-    callback
-        See `simulate`.
     head
         ``skips``: jobs without a placement are skipped; ``blocks``: the first one blocks all others.
-    placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
 
     Raises
     ------
     ValueError
-        If `head` is something else, or the placement is unknown.
+        If `head` is something else.
 
     References
     ----------
     The rule that skips is the shortest job first of the simulator of github alibaba/clusterdata,
     cluster-trace-gpu-v2020; the one that blocks is a reconstruction of ours.
     """
-    return schedule_of_simulation(
-        run_policy(srtf_policy(instance, head), rng, callback, predictor="oracle", placement=placement)
-    )
+    if head not in ORDERS:
+        raise ValueError(f"head: expected one of {', '.join(ORDERS)}, got {head!r}.")
+    return ORDERS[head](JobShapes(instance), DURATION)
 
 
-def srtf_policy(instance: JobsInstance, head: str = "skips") -> Policy:
-    """Return the policy, for one simulation with the oracle."""
-    if head not in _POLICIES:
-        raise ValueError(f"head: expected one of {', '.join(_POLICIES)}, got {head!r}.")
-    return _POLICIES[head](JobShapes(instance), by_duration)
+_HAS_ESTIMATES_AT_ONCE = ("oracle", "noisy-oracle")
+_NEVER_HAS_ESTIMATES = "none"
 
 
-def wcs_duration(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
-    """Start whoever fits, in order of predicted duration.
-
-    Every waiting job is tried; those without a placement are skipped.
-    A reconstruction of ours: the published abstract of A-SRPT names no baselines.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of predictor and placement.
-    callback
-        See `simulate`.
-    predictor, predictor_parameters, placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If a name or parameter is unknown.
-    """
-    simulation = run_policy(
-        wcs_duration_policy(instance),
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
-    )
-    return schedule_of_simulation(simulation)
-
-
-def wcs_duration_policy(instance: JobsInstance) -> Policy:
-    """Return the policy, for one simulation."""
-    return SkippingPolicy(JobShapes(instance), by_duration)
-
-
-def wcs_workload(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
-    """Start whoever fits, in order of predicted GPU-ticks.
-
-    Every waiting job is tried; those without a placement are skipped.
-    A reconstruction of ours: the published abstract of A-SRPT names no baselines.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of predictor and placement.
-    callback
-        See `simulate`.
-    predictor, predictor_parameters, placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If a name or parameter is unknown.
-    """
-    simulation = run_policy(
-        wcs_workload_policy(instance),
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
-    )
-    return schedule_of_simulation(simulation)
-
-
-def wcs_workload_policy(instance: JobsInstance) -> Policy:
-    """Return the policy, for one simulation."""
-    return SkippingPolicy(JobShapes(instance), by_workload)
-
-
-def wcs_subtime(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
-    """Start whoever fits, in order of arrival.
-
-    Every waiting job is tried; those without a placement are skipped. A reconstruction of ours.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of the placement.
-    callback
-        See `simulate`.
-    placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If the placement is unknown.
-    """
-    return schedule_of_simulation(run_policy(wcs_subtime_policy(instance), rng, callback, placement=placement))
-
-
-def wcs_subtime_policy(instance: JobsInstance) -> Policy:
-    """Return the policy, for one simulation."""
-    return SkippingPolicy(JobShapes(instance), by_arrival, uses_predictions=False)
-
-
-def load_balancing(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-) -> JobsSchedule | None:
-    """Start whoever fits, in order of arrival, on the least-loaded servers.
-
-    Every waiting job is tried; those without a placement are skipped. It is `wcs_subtime` with the placement
-    `LoadBalance`, and costs the same and a sort of the servers per placement.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Not looked at: nothing is drawn.
-    callback
-        See `simulate`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    References
-    ----------
-    A baseline that Zhao and Wu (2022), arXiv 2112.13354, may have had: their abstract states none. The rule is a
-    reconstruction of ours.
-    """
-    return schedule_of_simulation(run_policy(wcs_subtime_policy(instance), rng, callback, placement="load-balance"))
-
-
-def bin_packing(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-) -> JobsSchedule | None:
-    """Start whoever fits, in order of arrival, on the server with the fewest free GPUs that hosts the job.
-
-    A job that no single server hosts goes to those with the most free GPUs. Every waiting job is tried; those without a
-    placement are skipped. It is `wcs_subtime` with the placement `BestFit`, and costs the same and a look at all
-    servers per placement.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Not looked at: nothing is drawn.
-    callback
-        See `simulate`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    References
-    ----------
-    Best fit is textbook; the rule for gangs is a reconstruction of ours.
-    """
-    return schedule_of_simulation(run_policy(wcs_subtime_policy(instance), rng, callback, placement="best-fit"))
-
-
-def least_interference(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-) -> JobsSchedule | None:
-    """Start whoever fits, in order of arrival, on the servers with the least load of all resources together.
-
-    Every waiting job is tried; those without a placement are skipped. It is `wcs_subtime` with the placement
-    `LeastLoad`. Without interference all loads are 0, and it takes the first servers by number.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Not looked at: nothing is drawn.
-    callback
-        See `simulate`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    References
-    ----------
-    A rule by hand for what Zhao and Wu (2022), arXiv 2112.13354, learn; a reconstruction of ours.
-    """
-    return schedule_of_simulation(run_policy(wcs_subtime_policy(instance), rng, callback, placement="least-load"))
-
-
-_KNOWS_FROM_THE_START = ("oracle", "noisy-oracle")
-_NEVER_KNOWS = "none"
-
-
-def qssf(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    predictor: str | Predictor = "oracle",
-    predictor_parameters: Mapping[str, Any] | None = None,
-    placement: str = "heavy-edge",
-) -> JobsSchedule | None:
+@online_method()
+def qssf(instance: JobsInstance, predictor: str | Predictor) -> QssfPolicy:
     """Start waiting jobs in order of estimated duration times GPUs, or of GPUs alone where there is no estimate.
 
-    The first one without a placement blocks all others. There is no estimate before the first job has completed, but
-    for an oracle, which always has one, and for ``none``, which never has. So it differs from `spwf` there only.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of predictor and placement.
-    callback
-        See `simulate`.
-    predictor, predictor_parameters, placement
-        See `run_policy`. A predictor that is no name counts as one that learns.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If a name or parameter is unknown.
+    The first one without a placement blocks all others. Before the first job has completed only the oracles have an
+    estimate; ``none`` never has one. In all other cases the order is that of `spwf`. A predictor that is not given by
+    name counts as one that learns.
 
     References
     ----------
@@ -643,46 +230,33 @@ def qssf(
     github S-Lab-System-Group/HeliosArtifact: the rule. Deviations: our predictors; estimates are iterations times
     alpha_min.
     """
-    simulation = run_policy(
-        qssf_policy(instance, predictor),
-        rng,
-        callback,
-        predictor=predictor,
-        predictor_parameters=predictor_parameters,
-        placement=placement,
+    return QssfPolicy(
+        JobShapes(instance),
+        has_estimates=predictor in _HAS_ESTIMATES_AT_ONCE,
+        learns=predictor != _NEVER_HAS_ESTIMATES,
     )
-    return schedule_of_simulation(simulation)
-
-
-def qssf_policy(instance: JobsInstance, predictor: str | Predictor) -> QssfPolicy:
-    """Return the policy, for one simulation with this predictor."""
-    return QssfPolicy(JobShapes(instance), knows=predictor in _KNOWS_FROM_THE_START, learns=predictor != _NEVER_KNOWS)
 
 
 class QssfPolicy(BlockingPolicy):
-    """Knows whether there are estimates.
+    """Orders jobs by GPUs alone until the first completion, unless there are estimates from the start.
 
     Parameters
     ----------
-    shapes
-        As in `Policy`.
-    knows
+    has_estimates
         Whether there are estimates before any job has completed.
     learns
-        Whether there are afterwards.
+        Whether there are estimates afterwards.
     """
 
-    def __init__(self, shapes: JobShapes, *, knows: bool, learns: bool) -> None:
-        """Start with nobody waiting."""
-        super().__init__(shapes, self._workload)
-        self._has_estimates = knows
+    def __init__(self, shapes: JobShapes, *, has_estimates: bool, learns: bool) -> None:
+        super().__init__(shapes, Key(self._estimate))
+        self._has_estimates = has_estimates
         self._learns = learns
 
     def complete(self, job: int, time: int) -> None:
         """Take note of the first completion."""
         self._has_estimates |= self._learns
 
-    def _workload(self, shapes: JobShapes, job: int, prediction: int) -> int:
+    def _estimate(self, shapes: JobShapes, job: int, prediction: int) -> int:
         """Return GPUs times estimated duration, or GPUs."""
-        gpus = int(shapes.instance.gang_size[job])
-        return gpus * shapes.predicted_duration(job, prediction) if self._has_estimates else gpus
+        return _workload(shapes, job, prediction) if self._has_estimates else int(shapes.instance.gang_size[job])

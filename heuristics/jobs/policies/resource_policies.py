@@ -9,58 +9,25 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from heuristics.jobs.placements.job_shapes import JobShapes
-from heuristics.jobs.policies.run_policy import run_policy, schedule_of_simulation
+from heuristics.jobs.policies.run_policy import online_method
 from heuristics.jobs.policy import Policy
 from instances.jobs.interference import FULL_SPEED
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from heuristics.jobs.placements.placement import JobPlacement
-    from heuristics.search.progress import Callback
     from instances.jobs.co_location import Amount
     from instances.jobs.instance import JobsInstance
-    from instances.jobs.objective import JobsObjective
-    from instances.jobs.schedule import JobsSchedule
 
 
-def drf(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    placement: str = "load-balance",
-) -> JobsSchedule | None:
+@online_method(predictor=None, placement="load-balance")
+def drf(instance: JobsInstance) -> DrfPolicy:
     """Start the oldest waiting job of the user whose running jobs hold the smallest dominant share.
 
     The dominant share of a user is the largest part that its running jobs hold of all GPUs, or ask of the capacity of a
-    resource of all servers together. Ties: arrival, index. After every start shares are recomputed; the first job
-    without a placement blocks all others. A job without a user is a user of its own, so that without users all shares
-    of waiting jobs are 0: `fifo` with the same placement. Where two jobs may share a GPU, each holds the whole of it.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled. Without interference GPUs are the only resource.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of the placement.
-    callback
-        See `simulate`.
-    placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If the placement is unknown.
+    resource of all servers together; without interference GPUs are the only resource. Ties: arrival, index. After every
+    start shares are recomputed; the first job without a placement blocks all others. A job without a user is a user of
+    its own, so that without users all shares of waiting jobs are 0: `fifo` with the same placement. Where two jobs may
+    share a GPU, each holds the whole of it.
 
     References
     ----------
@@ -68,11 +35,6 @@ def drf(
     github pengyanghua/DL2, where the job of the smallest share gets one worker after the other. The rule for gangs is a
     reconstruction of ours.
     """
-    return schedule_of_simulation(run_policy(drf_policy(instance), rng, callback, placement=placement))
-
-
-def drf_policy(instance: JobsInstance) -> DrfPolicy:
-    """Return the policy, for one simulation."""
     return DrfPolicy(JobShapes(instance))
 
 
@@ -85,7 +47,6 @@ class DrfPolicy(Policy):
     uses_predictions = False
 
     def __init__(self, shapes: JobShapes) -> None:
-        """Start with nobody waiting."""
         super().__init__(shapes)
         instance = self.instance
         names: dict[str, int] = {}
@@ -160,45 +121,16 @@ class DrfPolicy(Policy):
             heapq.heappush(self._heap, entry)
 
 
-def tetris(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    rng: np.random.Generator,
-    callback: Callback | None = None,
-    *,
-    placement: str = "free-descending",
-) -> JobsSchedule | None:
+@online_method(predictor=None, placement="free-descending")
+def tetris(instance: JobsInstance) -> TetrisPolicy:
     """Start the waiting job of the best score, score the others anew, until none has a placement.
 
     The score of job i with placement x, both terms without unit::
 
         sum_v ( free[v]/g[v] n[i,v]/g[v] + sum_z max(0, 1 - load[v,z]/1000) own[i,v,z]/1000 )  +  c g_i/G
 
-    c is the mean of the first term over the mean of g_i/G, over all waiting jobs that have a placement. Ties: arrival,
-    index.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled. Without interference there are no resources z.
-    objective
-        Not looked at: weights move nothing here.
-    rng
-        Source of the random numbers of the placement.
-    callback
-        See `simulate`.
-    placement
-        See `run_policy`.
-
-    Returns
-    -------
-    JobsSchedule or None
-        Not yet verified; None if the callback asked to stop.
-
-    Raises
-    ------
-    ValueError
-        If the placement is unknown.
+    c is the mean of the first term over the mean of g_i/G, over all waiting jobs that have a placement. Without
+    interference there are no resources z. Ties: arrival, index.
 
     References
     ----------
@@ -206,11 +138,6 @@ def tetris(
     As a scheduler of elastic training jobs: github pengyanghua/DL2, free slots . demand + c sum(demand) (1 - progress /
     total), server by server. The rule for gangs, whose progress is 0 while they wait, is a reconstruction of ours.
     """
-    return schedule_of_simulation(run_policy(tetris_policy(instance), rng, callback, placement=placement))
-
-
-def tetris_policy(instance: JobsInstance) -> TetrisPolicy:
-    """Return the policy, for one simulation."""
     return TetrisPolicy(JobShapes(instance))
 
 
@@ -224,7 +151,6 @@ class TetrisPolicy(Policy):
     uses_predictions = False
 
     def __init__(self, shapes: JobShapes) -> None:
-        """Start with nobody waiting."""
         super().__init__(shapes)
         instance = self.instance
         self._release: list[int] = instance.release.tolist()

@@ -48,8 +48,6 @@ class JobFeatures:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     histories
         The jobs that completed; kept up to date by its owner.
     unknown
@@ -184,8 +182,6 @@ class RetrainedForest(ABC):
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     rng
         Gives the seed of the forest, one for all fits.
     trees, min_leaf
@@ -378,11 +374,6 @@ class UnfinishedFeatures:
     largest and the median time in seconds since their arrivals, the same of the times since the last arrival and the
     last completion, and arrivals so far. Times include waiting, which a predictor does not see. No iterations enter.
     Ours.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
     """
 
     names = tuple(f"{kind}_{name}" for kind in ("user_gpus", "user") for name in _OF_KEY)

@@ -32,8 +32,6 @@ class Predictor(Protocol):
         ----------
         job
             Who arrives; asked for once.
-        time
-            Now, in ticks.
         """
         ...
 
@@ -44,8 +42,6 @@ class Predictor(Protocol):
         ----------
         job
             Who completes; told once, after its prediction.
-        time
-            Now, in ticks.
         """
         ...
 
@@ -63,24 +59,15 @@ PREDICTORS = {
 """Modules and classes by name; imported when they are first used."""
 
 
-def predictor_named(name: str, instance: JobsInstance, rng: np.random.Generator, **parameters: Any) -> Predictor:
+def predictor_named(name: str, instance: JobsInstance, rng: np.random.Generator | None, **parameters: Any) -> Predictor:
     """Make a predictor for one run.
 
     Parameters
     ----------
     name
         A key of `PREDICTORS`.
-    instance
-        What is scheduled.
     rng
-        Source of random numbers; only the forests and ``noisy-oracle`` draw from it.
-    parameters
-        Parameters of the predictor.
-
-    Returns
-    -------
-    Predictor
-        Without any observation.
+        May be None for a predictor that draws no random numbers.
 
     Raises
     ------

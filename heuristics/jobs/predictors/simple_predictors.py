@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 class Oracle:
-    """Predicts the true iterations; no online policy has it.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    """
+    """Predicts the true iterations; no online policy has it."""
 
     def __init__(self, instance: JobsInstance) -> None:
         self._iterations = instance.iterations.tolist()
@@ -45,8 +39,6 @@ class NoisyOracle:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     rng
         Source of U.
     mu
@@ -78,8 +70,6 @@ class NoPrediction:
 
     Parameters
     ----------
-    instance
-        What is scheduled; not looked at.
     iterations
         The constant, at least 1.
 
@@ -109,8 +99,6 @@ class LastRun:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     unknown
         Prediction where nothing completed yet, at least 1.
 
@@ -142,8 +130,6 @@ class RunningMedian:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     unknown
         Prediction where nothing completed yet, at least 1.
 
@@ -172,8 +158,6 @@ class GlobalMedian:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     unknown
         Prediction where nothing completed yet, at least 1.
 

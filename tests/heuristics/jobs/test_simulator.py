@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from heuristics.jobs.placements.cluster_state import GpuOccupancy
 from heuristics.jobs.placements.heavy_edge import HeavyEdge, plain_heavy_edge
 from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW, STAGE_ORDER
+from heuristics.jobs.placements.registry import PLACEMENTS
 from heuristics.jobs.policies.a_srpt import a_srpt, a_srpt_policy
 from heuristics.jobs.policies.key_policies import (
     fifo,
-    fifo_policy,
-    qssf_policy,
-    spjf_policy,
-    spwf_policy,
-    srtf_policy,
-    wcs_duration_policy,
-    wcs_subtime_policy,
-    wcs_workload_policy,
+    qssf,
+    spjf,
+    spwf,
+    srtf,
+    wcs_duration,
+    wcs_subtime,
+    wcs_workload,
 )
-from heuristics.jobs.policies.resource_policies import drf_policy, tetris_policy
-from heuristics.jobs.policies.run_policy import PLACEMENTS, run_policy
+from heuristics.jobs.policies.resource_policies import drf, tetris
+from heuristics.jobs.policies.run_policy import run_policy
 from heuristics.jobs.policy import Policy
 from heuristics.jobs.simulator import simulate
 from heuristics.search.progress import Callback
@@ -37,6 +37,7 @@ from instances.jobs.objective import JobsObjective, job_completion_times
 from instances.jobs.servers import JobsServer
 from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.fixed_predictor import FixedPredictor
+from tests.heuristics.jobs.policies.called import called
 from tests.interference_strategies import interfering_instances, plain_completions, racks_of, two_jobs
 from tests.jobs_strategies import jobs_instances, worked_example
 
@@ -47,16 +48,16 @@ if TYPE_CHECKING:
 TOTAL = JobsObjective.TOTAL_COMPLETION
 
 POLICIES: dict[str, Callable[[JobsInstance], Policy]] = {
-    "fifo": fifo_policy,
-    "spjf": spjf_policy,
-    "spwf": spwf_policy,
-    "wcs-duration": wcs_duration_policy,
-    "wcs-workload": wcs_workload_policy,
-    "wcs-subtime": wcs_subtime_policy,
-    "qssf": lambda instance: qssf_policy(instance, "oracle"),
-    "srtf": srtf_policy,
-    "drf": drf_policy,
-    "tetris": tetris_policy,
+    "fifo": fifo.make,
+    "spjf": spjf.make,
+    "spwf": spwf.make,
+    "wcs-duration": wcs_duration.make,
+    "wcs-workload": wcs_workload.make,
+    "wcs-subtime": wcs_subtime.make,
+    "qssf": lambda instance: qssf.make(instance, "oracle"),
+    "srtf": srtf.make,
+    "drf": drf.make,
+    "tetris": tetris.make,
     "a-srpt": lambda instance: a_srpt_policy(instance, TOTAL),
     "a-srpt work-conserving": lambda instance: a_srpt_policy(instance, TOTAL, mode="work_conserving"),
 }
@@ -66,7 +67,7 @@ POLICIES: dict[str, Callable[[JobsInstance], Policy]] = {
 @given(
     instance=interfering_instances(max_jobs=6),
     name=st.sampled_from(sorted(POLICIES)),
-    placement=st.sampled_from(PLACEMENTS),
+    placement=st.sampled_from(list(PLACEMENTS)),
     seed=st.integers(0, 9),
 )
 def test_every_schedule_replays(instance: JobsInstance, name: str, placement: str, seed: int) -> None:
@@ -99,7 +100,7 @@ def test_nothing_to_share_is_the_base_problem(name: str, instance: JobsInstance)
 
 def test_worked_example_under_fifo() -> None:
     """Tests that FIFO starts both jobs of the reference's example at arrival and sees them end at 12 and 11."""
-    run = run_policy(fifo_policy(two_jobs()), np.random.default_rng(0))
+    run = run_policy(fifo.make(two_jobs()), np.random.default_rng(0))
     assert run is not None
     assert (run.schedule.start.tolist(), run.completion.tolist()) == ([0, 4], [12, 11])
 
@@ -110,7 +111,7 @@ def test_a_completion_frees_gpus_when_it_really_comes() -> None:
     jobs = [Job(stages=[Stage(times=t, replicas=g)], release=r) for t, g, r in ((10, 2, 0), (5, 2, 4), (3, 4, 5))]
     slow = Interference(resources=("cpu",), use=np.array([[400]] * 3), sens=np.array([[500]] * 3))
     instance = JobsInstance.from_parts([server], jobs, interference=slow)
-    run = run_policy(fifo_policy(instance), np.random.default_rng(0))
+    run = run_policy(fifo.make(instance), np.random.default_rng(0))
     assert run is not None
     assert (run.schedule.start.tolist(), run.completion.tolist()) == ([0, 4, 12], [12, 11, 15])
 
@@ -119,7 +120,7 @@ def test_a_completion_frees_gpus_when_it_really_comes() -> None:
 @given(instance=interfering_instances(max_jobs=5))
 def test_same_seed_same_schedule(instance: JobsInstance) -> None:
     """Tests that a random placement repeats itself, named GPUs too."""
-    first, second = (run_policy(fifo_policy(instance), np.random.default_rng(3), placement="random") for _ in range(2))
+    first, second = (run_policy(fifo.make(instance), np.random.default_rng(3), placement="random") for _ in range(2))
     assert first is not None
     assert second is not None
     assert first.schedule.entry_server.tolist() == second.schedule.entry_server.tolist()
@@ -196,7 +197,7 @@ class Rounds(Callback):
 def test_callback_hears_of_starts() -> None:
     """Tests the rows of FIFO on the worked example: job 0 at 0, jobs 1 and 2 at 24."""
     rounds = Rounds()
-    assert fifo(worked_example(), TOTAL_SIMULATOR, np.random.default_rng(0), rounds) is not None
+    assert fifo(worked_example(), np.random.default_rng(0), rounds) is not None
     assert rounds.rows == [
         {"jobs_started": 1, "num_jobs": 3, "ticks": 0},
         {"jobs_started": 3, "num_jobs": 3, "ticks": 24},
@@ -206,15 +207,14 @@ def test_callback_hears_of_starts() -> None:
 @pytest.mark.parametrize("stop_after", [0, 1])
 def test_callback_may_stop(stop_after: int) -> None:
     """Tests that a stopped replay has no schedule."""
-    assert fifo(worked_example(), TOTAL_SIMULATOR, np.random.default_rng(0), Rounds(stop_after)) is None
+    assert fifo(worked_example(), np.random.default_rng(0), Rounds(stop_after)) is None
 
 
 def test_no_jobs() -> None:
     """Tests that an instance without jobs has an empty schedule."""
     instance = JobsInstance.from_parts([JobsServer(kind="F", gpus=1, nic_bytes_per_tick=1)], [])
     for policy in (fifo, a_srpt):
-        schedule = policy(instance, TOTAL_SIMULATOR, np.random.default_rng(0))
-        assert schedule is not None
+        schedule = called(policy, instance, TOTAL_SIMULATOR)
         assert schedule.start.tolist() == []
         assert verify_jobs_schedule(instance, schedule) == []
 
@@ -225,7 +225,7 @@ def test_gpus_are_free_at_the_tick_of_completion() -> None:
     instance = JobsInstance.from_parts(
         [JobsServer(kind="F", gpus=1, nic_bytes_per_tick=1)], [Job(stages=[stage]), Job(stages=[stage], release=5)]
     )
-    done = simulate(instance, fifo_policy(instance), None, HeavyEdge(instance))
+    done = simulate(instance, fifo.make(instance), None, HeavyEdge(instance))
     assert done is not None
     assert done.schedule.start.tolist() == [0, 5]
     assert (done.num_dispatches, done.prediction) == (2, None)
@@ -235,9 +235,9 @@ def test_predictions_are_checked() -> None:
     """Tests that a policy that needs predictions gets some, of at least 1."""
     instance = worked_example()
     with pytest.raises(ValueError, match="expected one, for the policy uses predictions"):
-        simulate(instance, spjf_policy(instance), None, HeavyEdge(instance))
+        simulate(instance, spjf.make(instance), None, HeavyEdge(instance))
     with pytest.raises(ValueError, match="prediction of job 1: expected at least 1, got 0"):
-        simulate(instance, spjf_policy(instance), FixedPredictor([1, 0, 1]), HeavyEdge(instance))
+        simulate(instance, spjf.make(instance), FixedPredictor([1, 0, 1]), HeavyEdge(instance))
 
 
 class Idle(Policy):
@@ -254,7 +254,7 @@ class Idle(Policy):
 def test_policy_that_starts_nobody_is_found_out() -> None:
     """Tests that the simulation ends with an error where nothing can happen any more."""
     instance = worked_example()
-    policy = Idle(fifo_policy(instance).shapes)
+    policy = Idle(fifo.make(instance).shapes)
     with pytest.raises(RuntimeError, match="expected it to start all 3 jobs, got 0"):
         simulate(instance, policy, FixedPredictor([1, 1, 1]), HeavyEdge(instance))
 

@@ -207,11 +207,11 @@ def is_cold(instance, objective, rng):
     _calls.append(instance)
     if len(_calls) == 1:
         raise RuntimeError("cold")
-    return fifo(instance, objective, rng)
+    return fifo(instance, rng)
 
 
 def draws(instance, objective, rng):
-    return fifo(instance, objective, rng, placement="random")
+    return fifo(instance, rng, placement="random")
 
 
 def says_nothing(instance):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from heuristics.jobs.policies.run_policy import PLACEMENTS
+from heuristics.jobs.placements.registry import PLACEMENTS
 from heuristics.jobs.predictors.predictor import PREDICTORS
 from instances.dag.json import write_dag_instance
 from instances.generators.jobs.generate import generate_jobs
@@ -24,6 +24,7 @@ from studies.experiment.read_specification import read_study_spec, shipped_specs
 from studies.experiment.specification import ExactReference, JobsGrid, SearchBudget
 from studies.experiment.stored_documents import read_stored_instance, stored_schedule, stored_schedule_text
 from studies.papers.online_policies import policy_entries
+from tests.heuristics.jobs.policies.called import called
 from tests.jobs_strategies import worked_example
 from tests.studies.experiment.study_specs import SMALL, jobs_spec
 
@@ -180,7 +181,7 @@ def test_either_problem_is_read_back(tmp_path: Path, example_e: DagInstance) -> 
 def test_schedules_are_kept_whole() -> None:
     """Tests that the text of a schedule of jobs brings it back: it verifies and has the same objective."""
     instance = worked_example()
-    schedule = JOBS_METHODS["fifo"].resolve()(instance, JobsObjective.TOTAL_COMPLETION, np.random.default_rng(0))
+    schedule = JOBS_METHODS["fifo"].resolve()(instance, np.random.default_rng(0))
     again = stored_schedule(instance, stored_schedule_text(schedule))
     assert verify_jobs_schedule(instance, again) == []  # type: ignore[arg-type]
     value = jobs_objective_value(instance, schedule, JobsObjective.TOTAL_COMPLETION)
@@ -226,9 +227,7 @@ def test_only_what_draws_is_repeated() -> None:
             choices += [{"predictor": known, **(few_trees if "forest" in known else {})} for known in PREDICTORS]
         for parameters in choices:
             schedules = {
-                stored_schedule_text(
-                    function(instance, JobsObjective.TOTAL_COMPLETION, np.random.default_rng(seed), **parameters)
-                )
+                stored_schedule_text(called(function, instance, JobsObjective.TOTAL_COMPLETION, seed, **parameters))
                 for seed in range(3)
             }
             assert CheckedMethod("here", name, parameters, "jobs").is_seeded == (len(schedules) > 1), (name, parameters)
@@ -241,7 +240,7 @@ def test_functions_of_ones_own_are_repeated_if_they_take_a_generator(monkeypatch
     """Tests that nothing is claimed of functions that are not ours."""
     monkeypatch.syspath_prepend(".")
     with_rng = CheckedMethod("here", "heuristics.jobs.policies.key_policies:fifo", {}, "jobs")
-    without = CheckedMethod("here", "heuristics.jobs.policies.key_policies:fifo_policy", {}, "jobs")
+    without = CheckedMethod("here", "heuristics.jobs.policies.key_policies:load_balancing", {}, "jobs")
     assert (with_rng.kind, with_rng.is_seeded) == ("policy", True)
     assert (without.kind, without.is_seeded) == ("policy", False)
 

@@ -41,17 +41,8 @@ def num_state_features(num_agents: int) -> int:
 def global_state(rounds: Rounds, time: int, kappa: float) -> NDArray[np.float32]:
     """Return the summaries of all agents and the constant 1, scaled to norm 1, shape (12 A + 1,).
 
-    At the beginning of a round this is s of section 6 of the reference, which every agent knows, for summaries are
-    broadcast; after the round, when all have acted, it stands for s and the joint action (ours).
-
-    Parameters
-    ----------
-    rounds
-        Now.
-    time
-        Tick.
-    kappa
-        Unit of time in ticks.
+    At the beginning of a round this is the state s of docs/methods/multi_agent.md, section 9, which every agent knows
+    because summaries are broadcast; after the round, when all have acted, it stands for s and the joint action (ours).
     """
     summaries = [agent_summary(rounds, agent, time, kappa) for agent in range(rounds.num_agents)]
     state = np.concatenate([*summaries, np.ones(1, dtype=np.float32)])
@@ -97,8 +88,6 @@ class RoundWalk:
         What is played and how rewards are counted.
     stream_rng, play_rng
         Of instances; of slots and predicted durations.
-    kappa, size
-        Of the observations.
     predictor
         Of interference, where speeds are predicted.
     """
@@ -113,7 +102,6 @@ class RoundWalk:
         size: ObservationSize,
         predictor: InterferencePredictor | None,
     ) -> None:
-        """Begin nothing yet."""
         self._settings, self._stream_rng, self._play_rng = settings, stream_rng, play_rng
         self.kappa, self._size, self._predictor = kappa, size, predictor
         self._sees_actions = settings.signal == "q_residual"
@@ -132,8 +120,6 @@ class RoundWalk:
         ----------
         parameters
             Of each agent; slots are drawn by their probabilities.
-        count
-            Number of rounds.
         """
         self._parameters[:] = parameters
         return [self._step(self._begin() if self._rounds is None else self._rounds) for _ in range(count)]

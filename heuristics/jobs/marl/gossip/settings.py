@@ -28,7 +28,9 @@ CENTRAL_ONLY = tuple(field.name for field in fields(TrainingSettings) if field.n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GossipSettings(TrainingSettings):
-    """The numbers and variants of section 6 of the reference; ours, with no guarantee of the paper's theorem.
+    """The numbers and variants of docs/methods/multi_agent.md, section 9.
+
+    They are ours and do not have the guarantee of the paper's theorem.
 
     A step in the environment is a round, see `Rounds`; what an agent does in it is the sequence of its decisions, whose
     log probabilities are summed. Defaults are the repaired algorithm, `printed` gives the other one.
@@ -39,8 +41,6 @@ class GossipSettings(TrainingSettings):
         T, steps of the actors.
     learning_rate, max_norm, entropy_start, entropy_end
         Of the practical update.
-    chunk
-        Of imitation, see `TrainingSettings`.
     graph
         Who gossips with whom, see `gossip_graph`; weights are those of Metropolis. On a complete graph one exchange is
         the exact mean, as infinitely many on any other.

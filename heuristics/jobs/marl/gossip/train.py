@@ -70,8 +70,6 @@ class AgentActors:
 
     Parameters
     ----------
-    settings
-        Of the update.
     parameters
         To begin with, of every agent.
 
@@ -82,7 +80,6 @@ class AgentActors:
     """
 
     def __init__(self, settings: GossipSettings, parameters: Parameters) -> None:
-        """Copy the parameters."""
         self._settings = settings
         self._learner = Learner(Variant(settings.variant), value_weight=0.0, chunk=settings.actor_chunk)
         rule = settings.actor_critic
@@ -98,8 +95,6 @@ class AgentActors:
 
         Parameters
         ----------
-        agent
-            i.
         rounds
             M rounds.
         signals
@@ -173,25 +168,13 @@ class Lesson(NamedTuple):
 class GossipCritics:
     """Critics that begin at common weights W(0), with common first and last layers.
 
-    Parameters
-    ----------
-    settings
-        Of critics and gossip.
-    rng
-        Of W(0).
-
     Attributes
     ----------
-    network
-        First critic.
-    layers
-        W_i now.
     operator
         Am to the power of tg, shape (A, A), float32.
     """
 
     def __init__(self, settings: GossipSettings, rng: np.random.Generator) -> None:
-        """Draw the first critic."""
         inputs = num_state_features(settings.num_agents)
         shape = {"inputs": inputs, "width": settings.width, "depth": settings.depth}
         self._settings = settings
@@ -202,7 +185,7 @@ class GossipCritics:
     def learn(self, transitions: Transitions) -> Lesson:
         """Learn from the first K of K + M rounds, judge the others, and keep what was learned.
 
-        Steps 3 and 4 of section 6 of the reference, up to the directions of the actors.
+        Does steps 1 and 2 of docs/methods/multi_agent.md, section 9, up to the directions of the actors.
         """
         settings, first = self._settings, np.broadcast_to(self.network.layers, self.layers.shape)
         lesson: Lesson = _lesson(
@@ -253,7 +236,7 @@ def _lesson(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingTraffic:
-    """Messages of one update; section 6 of the reference.
+    """Messages of one update; docs/methods/multi_agent.md, section 9.
 
     Parameters
     ----------
@@ -304,7 +287,9 @@ class GossipPoint(NamedTuple):
 
 
 class GossipTrainer:
-    """Trains an actor per agent by a decentralised actor-critic with gossip; section 6 of the reference, ours.
+    """Trains one actor per agent by a decentralised actor-critic with gossip.
+
+    Ours: docs/methods/multi_agent.md, section 9.
 
     Imitation is that of `MarlTrainer`, from the same seed to the same bits; then every agent has a copy of its network,
     and a critic of the global state. In every update all play K + M rounds. Each critic learns from the first K with
@@ -317,8 +302,6 @@ class GossipTrainer:
 
     Parameters
     ----------
-    settings
-        The numbers of the training.
     seed
         Of everything random: first critic, instances and play have their own beside those of `MarlTrainer`.
 
@@ -336,8 +319,6 @@ class GossipTrainer:
         What one update sends.
     curve_
         Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates.
-    seconds_
-        Wall time of `fit`.
     is_interrupted_
         Whether Ctrl-C ended the training.
     """

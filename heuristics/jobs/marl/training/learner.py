@@ -95,12 +95,8 @@ class Learner:
 
     Parameters
     ----------
-    variant
-        Of the parameters.
     value_weight
         See `loss`.
-    chunk
-        Decisions at a time.
     clip
         See `decision_losses`.
     """

@@ -64,7 +64,6 @@ class EpisodeRecorder:
     """Hears of the decisions of one simulation, see `NetworkDecider`, and makes the episode."""
 
     def __init__(self) -> None:
-        """Know nothing."""
         self._time: list[int] = []
         self._seen: list[Observation] = []
         self._slot: list[int] = []
@@ -123,8 +122,6 @@ def lambda_returns(
     ----------
     reward, discount, value
         Of every step, shape (steps,).
-    trace_decay
-        Lambda.
 
     References
     ----------
@@ -148,12 +145,8 @@ def decision_targets(episode: RecordedEpisode, value: NDArray[np.float64], trace
 
     Parameters
     ----------
-    episode
-        What happened.
     value
         Of every decision, shape (decisions,), in units of the rewards.
-    trace_decay
-        Lambda.
     """
     of_step = np.bincount(episode.step, weights=value) / np.bincount(episode.step)
     return lambda_returns(episode.reward, episode.discount, of_step, trace_decay)[episode.step]

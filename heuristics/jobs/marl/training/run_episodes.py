@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Teacher:
-    """Queue by predicted duration, first group if any, else wait; section 3.6.3 of the reference.
+    """Starts jobs by predicted duration in their first groups; others wait. See docs/methods/multi_agent.md, section 8.
 
     Agents are asked by (arrival, number), not by predicted duration. So at the beginning of a round every queue is
     walked by (predicted duration, arrival, number) with Heavy-Edge, the first group, on what is then free; when asked,
@@ -48,7 +48,6 @@ class Teacher:
     """
 
     def __init__(self, watch: Watch | None = None, kappa: float = 1.0, size: ObservationSize | None = None) -> None:
-        """Keep what is given."""
         self._watch, self._kappa, self._size = watch, kappa, size
         self._observer: Observer | None = None
         self._rule: HeavyEdge | None = None
@@ -113,8 +112,6 @@ def training_episode(
         Of a training, with interference.
     rng
         Of slots and durations.
-    kappa, size
-        Of the observations.
     network
         Draws slots by its probabilities; None lets the teacher decide.
     predictor

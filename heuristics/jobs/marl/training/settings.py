@@ -62,8 +62,6 @@ class TrainingSettings:
         Weight of the entropy in it (ours): the teacher never forwards, and what it never does is hard to find later.
     updates
         Of the policy gradient; 0 for imitation only.
-    episodes
-        Per update.
     same_instance
         Of the episodes of an update, how many are of one instance, see `mean_of_others`; ours, 1 is the reference.
     passes, clip
@@ -89,8 +87,6 @@ class TrainingSettings:
         Whether agents see what others could do for a job, see `Observation`; False is an ablation.
     validate_every
         Updates between two evaluations on the validation instances.
-    validation_instances
-        How many.
     chunk
         Decisions that are computed at once; the last ones are padded, so that there is one shape to compile for.
         Imitation takes one step per chunk.

@@ -77,8 +77,6 @@ class TrainingStart:
         Network after imitation; None if there was none, or not to its end.
     scale
         Of the critic's numbers; None before there were episodes.
-    curve
-        Measurements.
     """
 
     network: TrainedNetwork
@@ -106,11 +104,11 @@ _SPACES = 20
 
 
 class MarlTrainer:
-    """Trains actor and critic of `heuristics.jobs.marl.network`; section 3.6 of the reference, ours.
+    """Trains actor and critic of `heuristics.jobs.marl.network`; ours: docs/methods/multi_agent.md, section 8.
 
-    Ours beyond the reference: several passes over the decisions of an update with clipped ratios, episodes of one
-    instance as baselines of each other, advantages over their deviation per instance before they are normalised per
-    update, a learning rate that falls, entropy in the imitation, another start where one finds nothing; the critic
+    Beyond the plain form of that section: several passes over the decisions of an update with clipped ratios, episodes
+    of one instance as baselines of each other, advantages over their deviation per instance before they are normalised
+    per update, a learning rate that falls, entropy in the imitation, another start where one finds nothing; the critic
     predicts returns less their mean over their deviation in the first episodes, for the gradient's norm is limited and
     raw returns are in the hundreds; it learns beside the actor during imitation, to the teacher's lambda-returns with
     lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The same computer, versions, seed and
@@ -118,8 +116,6 @@ class MarlTrainer:
 
     Parameters
     ----------
-    settings
-        The numbers of the training.
     seed
         Of everything random: first weights, instances, episodes, predictor and order of imitation have their own.
 
@@ -143,8 +139,6 @@ class MarlTrainer:
     curve_, abandoned_curves_
         Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates, of the start
         of `network_`; and those of other starts.
-    seconds_
-        Wall time of `fit`.
     is_interrupted_
         Whether Ctrl-C ended the training.
     """
@@ -170,11 +164,6 @@ class MarlTrainer:
             Of interference; None fits one where speeds are predicted.
         on_progress
             Told what is done, how much of it, and of how much.
-
-        Returns
-        -------
-        MarlTrainer
-            This one.
 
         Raises
         ------

@@ -18,7 +18,7 @@ from heuristics.jobs.marl.network_files import (
     untrained_network,
 )
 from heuristics.jobs.marl.policy import marl, marl_run
-from heuristics.jobs.policies.key_policies import spjf_policy
+from heuristics.jobs.policies.key_policies import spjf
 from heuristics.jobs.policies.run_policy import run_policy
 from heuristics.search.progress import Callback
 from instances.clusters.cluster import parse_cluster
@@ -80,9 +80,8 @@ def test_schedules_replay_and_repeat(family: str, parameters: Mapping[str, int],
     assert first.rounds.num_agents == agents
     assert first.rounds.num_decisions > 30
     assert first.rounds.num_forwards.max() <= 1
-    for objective in JobsObjective:
-        again = marl(instance, objective, np.random.default_rng(2), weights=own)
-        assert stored_schedule_text(again) == stored_schedule_text(schedule)
+    again = marl(instance, np.random.default_rng(2), weights=own)
+    assert stored_schedule_text(again) == stored_schedule_text(schedule)
 
 
 def test_unknown_kinds_have_no_mark(own: str) -> None:
@@ -156,7 +155,7 @@ def test_predictions_are_those_of_other_policies(own: str) -> None:
     instance = stream("jobs-co-located", jobs=20)
     given: dict[str, Any] = {"predictor": "noisy-oracle", "predictor_parameters": {"mu": 4.0}}
     found = [run_of(instance, seed, weights=own, **given).simulation.prediction for seed in (3, 4)]
-    other = run_policy(spjf_policy(instance), np.random.default_rng(3), **given)
+    other = run_policy(spjf.make(instance), np.random.default_rng(3), **given)
     assert other is not None
     assert found[0] is not None
     assert other.prediction is not None
@@ -210,7 +209,7 @@ def test_stop_and_time_limit() -> None:
     instance = stream("jobs-co-located", jobs=30)
     for reports in (0, 3):
         callback = StopAfter(reports)
-        assert marl(instance, TOTAL, np.random.default_rng(0), callback) is None
+        assert marl(instance, np.random.default_rng(0), callback) is None
         assert len(callback.rows) == reports
     result = solve_jobs(instance, "marl", time_limit=1e-9)
     assert (result.schedule, result.termination) == (None, Termination.TIME_LIMIT)

@@ -12,14 +12,14 @@ from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
 from heuristics.jobs.policies.guided_policy import ASrptParameters
 from heuristics.jobs.policies.key_policies import (
-    fifo_policy,
-    qssf_policy,
-    spjf_policy,
-    spwf_policy,
-    srtf_policy,
-    wcs_duration_policy,
-    wcs_subtime_policy,
-    wcs_workload_policy,
+    fifo,
+    qssf,
+    spjf,
+    spwf,
+    srtf,
+    wcs_duration,
+    wcs_subtime,
+    wcs_workload,
 )
 from heuristics.jobs.policies.run_policy import run_policy
 from instances.jobs.instance import JobsInstance
@@ -131,20 +131,20 @@ def test_oracle() -> None:
 
 def test_fifo() -> None:
     """Tests that FIFO completes jobs at 24, 52 and 44: 120."""
-    assert run(fifo_policy(INSTANCE)).completion.tolist() == [24, 52, 44]
+    assert run(fifo.make(INSTANCE)).completion.tolist() == [24, 52, 44]
 
 
 @pytest.mark.parametrize(
     "policy",
     [
-        spjf_policy(INSTANCE),
-        spwf_policy(INSTANCE),
-        wcs_duration_policy(INSTANCE),
-        wcs_workload_policy(INSTANCE),
-        wcs_subtime_policy(INSTANCE),
-        srtf_policy(INSTANCE, "skips"),
-        srtf_policy(INSTANCE, "blocks"),
-        qssf_policy(INSTANCE, "oracle"),
+        spjf.make(INSTANCE),
+        spwf.make(INSTANCE),
+        wcs_duration.make(INSTANCE),
+        wcs_workload.make(INSTANCE),
+        wcs_subtime.make(INSTANCE),
+        srtf.make(INSTANCE, head="skips"),
+        srtf.make(INSTANCE, head="blocks"),
+        qssf.make(INSTANCE, "oracle"),
     ],
     ids=["spjf", "spwf", "wcs-duration", "wcs-workload", "wcs-subtime", "sjf-skips", "sjf-blocks", "qssf"],
 )

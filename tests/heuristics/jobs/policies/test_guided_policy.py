@@ -24,6 +24,7 @@ from heuristics.jobs.policies.key_policies import fifo, qssf, spjf, spwf, srtf, 
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.objective import JobsObjective, jobs_objective_value
 from instances.jobs.verify import verify_jobs_schedule
+from tests.heuristics.jobs.policies.called import called
 from tests.heuristics.jobs.policies.drawn_runs import DrawnRun, drawn_run
 from tests.jobs_strategies import worked_example
 
@@ -45,9 +46,7 @@ def assert_bounds_are_below(seed: int) -> None:
     schedules = [run.simulated(mode).schedule for mode in ("provable", "work_conserving")]
     for number, policy in enumerate(BASELINES):
         placement = PLACEMENTS[(seed + number) % len(PLACEMENTS)]
-        made = policy(run.instance, run.objective, np.random.default_rng(seed), placement=placement)
-        assert made is not None
-        schedules.append(made)
+        schedules.append(called(policy, run.instance, run.objective, seed, placement=placement))
     for objective in JobsObjective:
         lowest = max(bound(run.instance, objective) for bound in BOUNDS)
         for schedule in schedules:

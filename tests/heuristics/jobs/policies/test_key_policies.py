@@ -7,13 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from heuristics.jobs.placements.registry import PLACEMENTS
 from heuristics.jobs.policies.a_srpt import a_srpt
 from heuristics.jobs.policies.guided_policy import ASrptParameters
 from heuristics.jobs.policies.key_policies import (
     fifo,
-    fifo_policy,
     qssf,
-    qssf_policy,
     spjf,
     spwf,
     srtf,
@@ -22,13 +21,14 @@ from heuristics.jobs.policies.key_policies import (
     wcs_workload,
 )
 from heuristics.jobs.policies.resource_policies import drf, tetris
-from heuristics.jobs.policies.run_policy import PLACEMENTS, run_policy
+from heuristics.jobs.policies.run_policy import run_policy
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.objective import JobsObjective
 from instances.jobs.servers import JobsServer
 from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.fixed_predictor import FixedPredictor
+from tests.heuristics.jobs.policies.called import called
 
 WEIGHTED = JobsObjective.WEIGHTED_COMPLETION
 METHODS = (a_srpt, drf, fifo, qssf, spjf, spwf, srtf, tetris, wcs_duration, wcs_subtime, wcs_workload)
@@ -59,12 +59,12 @@ def test_misuse_is_named(parameters: dict[str, object], message: str) -> None:
         a_srpt(instance, WEIGHTED, np.random.default_rng(0), **parameters)
     if "placement" in parameters:
         with pytest.raises(ValueError, match=message):
-            fifo(instance, WEIGHTED, np.random.default_rng(0), placement="best")
+            fifo(instance, np.random.default_rng(0), placement="best")
 
 
 def test_restriction_of_kinds_is_the_policys() -> None:
     """Tests that another phi than the policy's is refused."""
-    policy = fifo_policy(generate_jobs("jobs-small", jobs=2, seed=0))
+    policy = fifo.make(generate_jobs("jobs-small", jobs=2, seed=0))
     with pytest.raises(ValueError, match="phi: expected None, as the policy has it, got 2"):
         run_policy(policy, np.random.default_rng(0), phi=2)
 
@@ -72,7 +72,7 @@ def test_restriction_of_kinds_is_the_policys() -> None:
 def test_head_of_srtf() -> None:
     """Tests the message for an unknown rule at the head."""
     with pytest.raises(ValueError, match="head: expected one of blocks, skips, got 'waits'"):
-        srtf(generate_jobs("jobs-small", jobs=2, seed=0), WEIGHTED, np.random.default_rng(0), head="waits")
+        srtf(generate_jobs("jobs-small", jobs=2, seed=0), np.random.default_rng(0), head="waits")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -81,7 +81,7 @@ def test_same_seed_same_schedule(method: object, placement: str) -> None:
     """Tests that two runs agree bit for bit, and verify, with every placement rule."""
     assert callable(method)
     instance = generate_jobs("jobs-small", jobs=12, seed=3, load=1.5)
-    first, second = (method(instance, WEIGHTED, np.random.default_rng(5), placement=placement) for _ in range(2))
+    first, second = (called(method, instance, WEIGHTED, 5, placement=placement) for _ in range(2))
     assert verify_jobs_schedule(instance, first) == []
     assert first.start.tolist() == second.start.tolist()
     assert first.entry_server.tolist() == second.entry_server.tolist()
@@ -111,7 +111,7 @@ def two_gangs() -> JobsInstance:
 )
 def test_qssf_without_estimates_counts_gpus(predictor: str, starts: list[int]) -> None:
     """Tests that narrow jobs go first where there is no estimate, and small workloads where there is one."""
-    schedule = qssf(two_gangs(), WEIGHTED, np.random.default_rng(0), predictor=predictor)
+    schedule = qssf(two_gangs(), np.random.default_rng(0), predictor=predictor)
     assert schedule is not None
     assert verify_jobs_schedule(two_gangs(), schedule) == []
     assert schedule.start.tolist() == starts
@@ -120,7 +120,7 @@ def test_qssf_without_estimates_counts_gpus(predictor: str, starts: list[int]) -
 def test_qssf_learns() -> None:
     """Tests that jobs 1 and 2 have no estimates yet, but jobs 3 and 4, which arrive after the first completion, do."""
     instance = two_gangs()
-    policy = qssf_policy(instance, "running-median")
+    policy = qssf.make(instance, "running-median")
     done = run_policy(policy, np.random.default_rng(0), predictor=FixedPredictor([1] * 5))
     assert done is not None
     assert done.schedule.start.tolist() == [0, 13, 4, 15, 14]

@@ -14,25 +14,25 @@ from hypothesis import strategies as st
 from heuristics.jobs.placements.cluster_state import ClusterState
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.heavy_edge_variants import LoadBalance
+from heuristics.jobs.placements.registry import placer_named
 from heuristics.jobs.placements.running_jobs import running_jobs
 from heuristics.jobs.policies.key_policies import (
     bin_packing,
     fifo,
-    fifo_policy,
     least_interference,
     load_balancing,
     srtf,
-    srtf_policy,
-    wcs_subtime_policy,
+    wcs_subtime,
 )
-from heuristics.jobs.policies.resource_policies import drf, drf_policy, tetris, tetris_policy
-from heuristics.jobs.policies.run_policy import placer_named, run_policy
+from heuristics.jobs.policies.resource_policies import drf, tetris
+from heuristics.jobs.policies.run_policy import run_policy
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.interference import Interference
 from instances.jobs.objective import JobsObjective, job_completion_times
 from instances.jobs.servers import JobsServer
 from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.plain_rivals import RULES, PlainRivals
+from tests.heuristics.jobs.policies.called import called
 from tests.interference_strategies import interfering_instances, racks_of
 from tests.jobs_strategies import jobs_instances
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 TOTAL = JobsObjective.TOTAL_COMPLETION
 
 POLICIES: dict[str, tuple[Callable[[JobsInstance], Policy], str]] = {
-    "fifo": (fifo_policy, "load-balance"),
-    "srtf": (lambda instance: srtf_policy(instance, "blocks"), "load-balance"),
-    "load-balancing": (wcs_subtime_policy, "load-balance"),
-    "bin-packing": (wcs_subtime_policy, "best-fit"),
-    "least-interference": (wcs_subtime_policy, "least-load"),
-    "drf": (drf_policy, "load-balance"),
-    "tetris": (tetris_policy, "free-descending"),
+    "fifo": (fifo.make, "load-balance"),
+    "srtf": (lambda instance: srtf.make(instance, head="blocks"), "load-balance"),
+    "load-balancing": (wcs_subtime.make, "load-balance"),
+    "bin-packing": (wcs_subtime.make, "best-fit"),
+    "least-interference": (wcs_subtime.make, "least-load"),
+    "drf": (drf.make, "load-balance"),
+    "tetris": (tetris.make, "free-descending"),
 }
 EITHER = st.one_of(jobs_instances(max_jobs=6), interfering_instances(max_jobs=6))
 
@@ -74,8 +74,7 @@ def on_servers(gpus: tuple[int, ...], jobs: list[Job], use: list[int] | None = N
 
 def run(function: Callable[..., JobsSchedule | None], instance: JobsInstance, **parameters: str) -> JobsSchedule:
     """Return the schedule of a policy, which verifies."""
-    schedule = function(instance, TOTAL, np.random.default_rng(0), **parameters)
-    assert schedule is not None
+    schedule = called(function, instance, TOTAL, **parameters)
     assert verify_jobs_schedule(instance, schedule) == []
     return schedule
 
@@ -179,7 +178,7 @@ def test_tetris_score_by_hand() -> None:
     533/400. c = (813/800) / (1/3), the scores are 1.208125 and 2.856875: job 2 goes first and takes all.
     """
     instance = on_servers((4, 2), [a_job(10, 3), a_job(10, 1, 1), a_job(10, 3, 1)], use=[100, 200, 100])
-    policy = tetris_policy(instance)
+    policy = tetris.make(instance)
     placer = placer_named("free-descending", instance, np.random.default_rng(0))
     cluster = ClusterState(policy.shapes, placer, running_jobs(instance))
     policy.begin(cluster)
@@ -199,7 +198,7 @@ def test_tetris_weighs_size() -> None:
     """Tests c: 2 GPUs that fit with 1 and 3 that fit with 3/4 score 1.7 and 1.8, as c = (7/8) / (5/12)."""
     servers = [JobsServer(kind=kind, gpus=gpus, nic_bytes_per_tick=1) for kind, gpus in (("F", 4), ("S", 2))]
     instance = JobsInstance.from_parts(servers, [a_job(1, 2, kind="S"), a_job(1, 3)])
-    policy = tetris_policy(instance)
+    policy = tetris.make(instance)
     placer = placer_named("free-descending", instance, np.random.default_rng(0))
     policy.begin(ClusterState(policy.shapes, placer, running_jobs(instance)))
     for job in range(2):

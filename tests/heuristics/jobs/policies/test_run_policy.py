@@ -14,12 +14,12 @@ from heuristics.jobs.placements.hall import QueueFit
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
 from heuristics.jobs.policies.guided_policy import ASrptParameters
 from heuristics.jobs.policies.key_policies import (
-    fifo_policy,
-    spjf_policy,
-    spwf_policy,
-    wcs_duration_policy,
-    wcs_subtime_policy,
-    wcs_workload_policy,
+    fifo,
+    spjf,
+    spwf,
+    wcs_duration,
+    wcs_subtime,
+    wcs_workload,
 )
 from heuristics.jobs.policies.run_policy import run_policy
 from instances.jobs.objective import JobsObjective
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 
 BASELINES = {
-    "fifo": (fifo_policy, "arrival", False),
-    "spjf": (spjf_policy, "duration", False),
-    "spwf": (spwf_policy, "workload", False),
-    "wcs-duration": (wcs_duration_policy, "duration", True),
-    "wcs-workload": (wcs_workload_policy, "workload", True),
-    "wcs-subtime": (wcs_subtime_policy, "arrival", True),
+    "fifo": (fifo, "arrival", False),
+    "spjf": (spjf, "duration", False),
+    "spwf": (spwf, "workload", False),
+    "wcs-duration": (wcs_duration, "duration", True),
+    "wcs-workload": (wcs_workload, "workload", True),
+    "wcs-subtime": (wcs_subtime, "arrival", True),
 }
 INSTANCES = jobs_instances(max_jobs=6)
 
@@ -70,7 +70,7 @@ def assert_same(done: Simulation, plain: Plain) -> None:
 def test_baselines(instance: JobsInstance, name: str, data: st.DataObject) -> None:
     """Tests starts and placements of every baseline against its rule, tick by tick."""
     predictions = data.draw(st.lists(st.integers(1, 8), min_size=instance.num_jobs, max_size=instance.num_jobs))
-    make, key, skips = BASELINES[name]
+    method, key, skips = BASELINES[name]
     plain = Plain(instance, predictions)
     orders = {
         "arrival": lambda job: 0,
@@ -78,7 +78,7 @@ def test_baselines(instance: JobsInstance, name: str, data: st.DataObject) -> No
         "workload": lambda job: plain.work[job],
     }
     plain.run(orders[key], skips=skips)
-    assert_same(simulated(make(instance), instance, predictions), plain)
+    assert_same(simulated(method.make(instance), instance, predictions), plain)
 
 
 @settings(max_examples=100, deadline=None)
