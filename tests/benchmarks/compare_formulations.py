@@ -1,7 +1,7 @@
 """Sizes, root bounds and reach of all formulations: `python -m tests.benchmarks.compare_formulations`.
 
 Three generated instances for each number of tasks, on two or three GPUs; makespan, one thread, no bounds from
-elsewhere. Prints the tables of formulations/README.md. Sizes and root bounds are the same wherever the versions are;
+elsewhere. Prints the tables of docs/formulations.md. Sizes and root bounds are the same wherever the versions are;
 proofs near the time limit are not.
 """
 
