@@ -1,175 +1,120 @@
 """Command `study adversary`: small instances on which a heuristic does worst."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from studies.cli import options as opt
 from studies.cli.input import BadInputError, options, reading, writing
-from studies.cli.options import dag_objective, integer, number
 from studies.cli.output import note, print_json, print_text
+from studies.options import option
 
 if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
     from studies.adversary.ratio import Contestant
+    from studies.adversary.run import AdversarySettings
 
 
 MAX_STEPS, MAX_TASKS, MAX_DURATION = 1_000_000, 30, 10**6
-"""Beyond, nobody waits for the end, optima are not proven in a moment, or weights leave the integers."""
+"""With more, nobody waits for the end, optima are not proven in a moment, or weights leave the integers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestOptions:
+    """What is measured, and against what."""
+
+    method: str | None = option(
+        None, "Heuristic: a registered name, or MODULE:FUNCTION.", metavar="[METHOD]", is_argument=True
+    )
+    against: str | None = option(None, "Another heuristic to be worse than; default the optimum.", metavar="METHOD")
+    objective: opt.OBJECTIVE = None
+    evaluations: int = option(50, "Budget of methods that search, in schedules built.", metavar="E", low=1)
+    set_: opt.SET = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """Instances that the search starts from."""
+
+    start: Path | None = option(None, "Instance to start from; default random ones.", file="read")
+    family: str = option("layered", "Family of the random instances; see `optgap generate --list`.", metavar="NAME")
+    tasks: int = option(8, "Number of tasks of the random instances.", low=1, high=MAX_TASKS)
+    gpus: opt.GPUS = None
+    ccr: opt.CCR = None
+    max_duration: int | None = option(
+        None,
+        "Durations are 1 to this; default 20, or the longest of FILE.",
+        metavar="TICKS",
+        low=1,
+        high=MAX_DURATION,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How the search goes."""
+
+    changes: str = option(
+        "durations,data,edges", "What is changed: durations, data, edges, links, memory.", metavar="A,B"
+    )
+    steps: int = option(1000, "Steps of each search.", low=1, high=MAX_STEPS)
+    searches: int = option(1, "Number of searches, each from a start of its own.", low=1, high=MAX_STEPS)
+    hot: float = option(0.1, "First temperature, in units of the ratio.", metavar="T", above=0)
+    cold: float = option(0.005, "Last temperature; geometric between the two.", metavar="T", above=0)
+    seed: opt.SEED = 0
+    limit: float = option(
+        20.0, "Deterministic time of each proof; an instance whose optimum takes longer is turned down.", above=0
+    )
+    random: int = option(30, "Number of random instances to compare with.", low=0, high=MAX_STEPS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateOptions:
+    """Where the worst case is stored, and how it is checked."""
+
+    out: Path | None = option(None, "Folder for certificate, schedules, trace and figure.", metavar="DIR")
+    confirm_time_limit: float = option(
+        60.0,
+        "Time for a second model at the end, or for the proof with --verify; 0 asks no second model.",
+        metavar="SECONDS",
+        low=0,
+    )
+    verify: Path | None = option(None, "Check the certificate in this folder instead.", metavar="DIR")
 
 
 def adversary_command(
-    method: Annotated[
-        str | None, typer.Argument(metavar="[METHOD]", help="Heuristic: a registered name, or MODULE:FUNCTION.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for certificate, schedules, trace and figure.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="METHOD", help="Another heuristic to be worse than; default the optimum."),
-    ] = None,
-    objective: opt.OBJECTIVE = None,
-    start: Annotated[
-        Path | None, typer.Option("--start", metavar="FILE", help="Instance to start from; default random ones.")
-    ] = None,
-    family: Annotated[
-        str, typer.Option("--family", metavar="NAME", help="Of the random ones; see `optgap generate --list`.")
-    ] = "layered",
-    tasks: Annotated[
-        int, typer.Option("--tasks", parser=integer("--tasks", low=1, high=MAX_TASKS), metavar="N", help="Of these.")
-    ] = 8,
-    gpus: opt.GPUS = None,
-    ccr: opt.CCR = None,
-    changes: Annotated[
-        str,
-        typer.Option("--changes", metavar="A,B", help="What is changed: durations, data, edges, links, memory."),
-    ] = "durations,data,edges",
-    max_duration: Annotated[
-        int | None,
-        typer.Option(
-            "--max-duration",
-            parser=integer("--max-duration", low=1, high=MAX_DURATION),
-            metavar="TICKS",
-            help="Durations are 1 to this; default 20, or the longest of FILE.",
-        ),
-    ] = None,
-    steps: Annotated[
-        int,
-        typer.Option(
-            "--steps", parser=integer("--steps", low=1, high=MAX_STEPS), metavar="N", help="Steps of each search."
-        ),
-    ] = 1000,
-    searches: Annotated[
-        int,
-        typer.Option(
-            "--searches",
-            parser=integer("--searches", low=1, high=MAX_STEPS),
-            metavar="N",
-            help="One per start.",
-        ),
-    ] = 1,
-    hot: Annotated[
-        float,
-        typer.Option(
-            "--hot", parser=number("--hot", low_is_allowed=False), metavar="T", help="First temperature, as a ratio."
-        ),
-    ] = 0.1,
-    cold: Annotated[
-        float,
-        typer.Option(
-            "--cold", parser=number("--cold", low_is_allowed=False), metavar="T", help="Last one; geometric between."
-        ),
-    ] = 0.005,
-    evaluations: Annotated[
-        int,
-        typer.Option("--evaluations", parser=integer("--evaluations", low=1), metavar="E", help="Budget of searches."),
-    ] = 50,
-    set_: opt.SET = None,
-    seed: opt.SEED = 0,
-    limit: Annotated[
-        float,
-        typer.Option(
-            "--limit",
-            parser=number("--limit", low_is_allowed=False),
-            metavar="X",
-            help="Deterministic time of each proof; what is not proven within is turned down.",
-        ),
-    ] = 20.0,
-    random: Annotated[
-        int,
-        typer.Option(
-            "--random", parser=integer("--random", low=0, high=MAX_STEPS), metavar="N", help="Random ones to compare."
-        ),
-    ] = 30,
-    confirm_time_limit: Annotated[
-        float,
-        typer.Option(
-            "--confirm-time-limit",
-            parser=number("--confirm-time-limit"),
-            metavar="SECONDS",
-            help="For a second model at the end, or for the proof with --verify; 0 asks no second model.",
-        ),
-    ] = 60.0,
-    verify: Annotated[
-        Path | None, typer.Option("--verify", metavar="DIR", help="Check a stored certificate instead.")
-    ] = None,
+    contest: ContestOptions,
+    start: StartOptions,
+    search: SearchOptions,
+    certificate: CertificateOptions,
     as_json: opt.AS_JSON = False,
 ) -> int:
     """Search small instances on which a heuristic does worst."""
-    if verify is not None:
+    method, out = contest.method, certificate.out
+    if certificate.verify is not None:
         if method is not None or out is not None:
-            raise BadInputError("--verify: expected neither METHOD nor --out beside it.")
-        return _verify(verify, confirm_time_limit, as_json)
+            raise BadInputError("--verify: expected neither METHOD nor --out with it.")
+        return _verify(certificate.verify, certificate.confirm_time_limit, as_json)
     if method is None or out is None:
         raise BadInputError(f"{'METHOD' if method is None else '--out'}: expected one, got nothing.")
-    from instances.dag.objective import Objective
-    from studies.adversary.random_family import RandomFamily
-    from studies.adversary.run import AdversarySettings, adversary_text, run_adversary
-    from studies.adversary.search import Cooling
-    from studies.cli.options import cluster
+    from studies.adversary.run import adversary_text, run_adversary
     from studies.cli.progress import RunProgress
 
-    cluster(gpus)
-    heuristic = _contestant(method, "METHOD", seed, evaluations, set_ or [])
-    rival = None if against is None else _contestant(against, "--against", seed, evaluations, [])
+    opt.cluster(start.gpus)
+    heuristic = _contestant(method, "METHOD", search.seed, contest.evaluations, contest.set_ or [])
+    rival = None
+    if contest.against is not None:
+        rival = _contestant(contest.against, "--against", search.seed, contest.evaluations, [])
     instance = None
-    if start is not None:
+    if start.start is not None:
         from instances.dag.json import read_dag_instance
 
-        with reading(start):
-            instance = read_dag_instance(start)
-    names = {
-        "out": str(out),
-        "changes": "--changes",
-        "family": "--family",
-        "tasks": "--tasks",
-        "hot": "--hot",
-        "cold": "--cold",
-    }
-    with writing(out), options({**names, "cluster": "--gpus", "max_duration": "--max-duration"}, method):
-        given = RandomFamily()
-        settings = AdversarySettings(
-            heuristic=heuristic,
-            rival=rival,
-            objective=Objective(dag_objective(objective)),
-            family=RandomFamily(
-                family=family,
-                tasks=tasks,
-                gpus=gpus or given.gpus,
-                ccr=given.ccr if ccr is None else ccr,
-                max_duration=max_duration or given.max_duration,
-            ),
-            start=instance,
-            changes=tuple(name.strip() for name in changes.split(",")),
-            max_duration=max_duration,
-            searches=searches,
-            cooling=Cooling(hot=hot, cold=cold, steps=steps),
-            seed=seed,
-            limit=limit,
-            random_count=random,
-            confirm_seconds=confirm_time_limit,
-        )
+        with reading(start.start):
+            instance = read_dag_instance(start.start)
+    flags = {name: f"--{name}" for name in ("changes", "family", "tasks", "hot", "cold")}
+    flags |= {"out": str(out), "cluster": "--gpus", "max_duration": "--max-duration"}
+    with writing(out), options(flags, method):
+        settings = _settings(heuristic, rival, instance, contest.objective, start, search, certificate)
         with RunProgress() as progress:
             outcome = run_adversary(settings, out, progress.update)
     if outcome.certificate is None:
@@ -184,6 +129,40 @@ def adversary_command(
     else:
         print_text(adversary_text(outcome.certificate, outcome, settings.space(), out))
     return 0
+
+
+def _settings(
+    heuristic: "Contestant",
+    rival: "Contestant | None",
+    instance: "DagInstance | None",
+    objective: str | None,
+    start: StartOptions,
+    search: SearchOptions,
+    certificate: CertificateOptions,
+) -> "AdversarySettings":
+    """Return the settings that the options describe."""
+    from instances.dag.objective import Objective
+    from studies.adversary.random_family import RandomFamily
+    from studies.adversary.run import AdversarySettings
+    from studies.adversary.search import Cooling
+
+    given = {"gpus": start.gpus, "ccr": start.ccr, "max_duration": start.max_duration}
+    family: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return AdversarySettings(
+        heuristic=heuristic,
+        rival=rival,
+        objective=Objective(opt.dag_objective(objective)),
+        family=RandomFamily(family=start.family, tasks=start.tasks, **family),
+        start=instance,
+        changes=tuple(name.strip() for name in search.changes.split(",")),
+        max_duration=start.max_duration,
+        searches=search.searches,
+        cooling=Cooling(hot=search.hot, cold=search.cold, steps=search.steps),
+        seed=search.seed,
+        limit=search.limit,
+        random_count=search.random,
+        confirm_seconds=certificate.confirm_time_limit,
+    )
 
 
 def _contestant(method: str, place: str, seed: int, evaluations: int, texts: list[str]) -> "Contestant":

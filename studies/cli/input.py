@@ -113,7 +113,7 @@ def usage_line(error: Any) -> str:
         expected = "a value" if "requires" in message else "no value"
         return f"{error.option_name}: expected {expected} after it."
     if message.startswith(("No such command", "Missing command")):
-        known = [] if context is None else list(context.command.commands)
+        known = [] if context is None else context.command.list_commands(context)
         return f"{command}: expected a command ({', '.join(known)}). {message}"
     if message.startswith("Got unexpected extra argument"):
         return f"{command}: expected fewer arguments, g{message[1:]}."

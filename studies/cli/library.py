@@ -298,11 +298,3 @@ def _document(change: "Change") -> dict[str, object]:
         "before": change.before.to_dict(),
         "after": change.after.to_dict(),
     }
-
-
-library = typer.Typer(rich_markup_mode=None, help="The reference library: instances, best bounds, best schedules.")
-library.command("list")(library_list_command)
-library.command("show")(library_show_command)
-library.command("check")(library_check_command)
-library.command("update")(library_update_command)
-library.command("gaps")(library_gaps_command)

@@ -6,22 +6,16 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from studies.cli.bound import bound_command
-from studies.cli.convert import convert_command
-from studies.cli.demo import demo_command
-from studies.cli.generate import generate_command
 from studies.cli.input import BadInputError, usage_line
-from studies.cli.library import library
-from studies.cli.methods import methods_command, show_versions_command
+from studies.cli.options import command_of
 from studies.cli.output import note, print_text
-from studies.cli.solve import solve_command
-from studies.cli.study import study
-from studies.cli.train import train_command
-from studies.cli.verify import verify_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,22 +24,130 @@ if TYPE_CHECKING:
 DONE, BAD_INPUT, SOFTWARE_ERROR, INTERRUPTED = 0, 2, 3, 130
 """Exit status beside 1, the answer "no", which commands return themselves."""
 
+COMMANDS = {
+    "demo": ("studies.cli.demo:demo_command", "Show the gap of every heuristic on small instances."),
+    "generate": (
+        "studies.cli.generate:generate_command",
+        "Make one instance of a named family and write it to a file.",
+    ),
+    "convert": ("studies.cli.convert:convert_command", "Read a file of a public format and write it as an instance."),
+    "solve": ("studies.cli.solve:solve_command", "Run one method on one instance (Ctrl-C: best so far)."),
+    "bound": ("studies.cli.bound:bound_command", "List lower bounds of an instance and what proves each."),
+    "verify": ("studies.cli.verify:verify_command", "Check a schedule; list every violation (status 1)."),
+    "train": (
+        "studies.cli.train:train_command",
+        "Train a learned method and write its weights (Ctrl-C: the best so far).",
+    ),
+    "methods": ("studies.cli.methods:methods_command", "List all methods and bounds."),
+    "show-versions": (
+        "studies.cli.methods:show_versions_command",
+        "Print versions and hardware, for bug reports and papers.",
+    ),
+    "study run": (
+        "studies.cli.study:study_run_command",
+        "Run whatever a study still lacks (Ctrl-C: what is done is kept).",
+    ),
+    "study table": (
+        "studies.cli.study:study_table_command",
+        "Tabulate a study: gaps, bounds, times to targets, tests.",
+    ),
+    "study plot": ("studies.cli.study:study_plot_command", "Draw the figures of a study."),
+    "study report": (
+        "studies.cli.study:study_report_command",
+        "Write a page with the tables, figures, proofs and failures of a study.",
+    ),
+    "study online": (
+        "studies.cli.online:online_command",
+        "Hold online policies for jobs against the offline optimum or a bound.",
+    ),
+    "study adversary": (
+        "studies.cli.adversary:adversary_command",
+        "Search small instances on which a heuristic does worst.",
+    ),
+    "study plan-distance": (
+        "studies.cli.papers:plan_distance_command",
+        "Correlate plan distance and finish time gap of random placements.",
+    ),
+    "study actor-critic": (
+        "studies.cli.papers:actor_critic_command",
+        "Train decentralised actor-critics on a grid, as printed and as repaired.",
+    ),
+    "study interference": (
+        "studies.cli.papers:interference_command",
+        "Measure interference predictors on seen and on unseen pairs of classes.",
+    ),
+    "study marl-ablations": (
+        "studies.cli.papers:marl_ablations_command",
+        "Train ablations of the multi-agent policy: 80 trainings unless told otherwise, a day or more.",
+    ),
+    "study decision-latency": (
+        "studies.cli.papers:decision_latency_command",
+        "Measure how long the multi-agent policy takes for a decision.",
+    ),
+    "library list": (
+        "studies.cli.library:library_list_command",
+        "List instances with their best bounds and schedules.",
+    ),
+    "library show": (
+        "studies.cli.library:library_show_command",
+        "Show an instance, its best bound and its best schedule, with their origin.",
+    ),
+    "library check": (
+        "studies.cli.library:library_check_command",
+        "Verify schedules, derive bounds without search again; list violations (status 1).",
+    ),
+    "library update": (
+        "studies.cli.library:library_update_command",
+        "Run methods, keep only what is better (Ctrl-C: all but what is in flight).",
+    ),
+    "library gaps": (
+        "studies.cli.library:library_gaps_command",
+        "Hold a study on the library (`study run library`) against the ledger.",
+    ),
+}
+"""Every command: where its function is, and the line about it in the list of commands.
+
+A command is imported when it runs or explains itself, so that lists of commands and most mistakes cost nothing.
+"""
+
+GROUPS = {
+    "study": "Run, tabulate and plot many instances x many methods.",
+    "library": "The reference library: instances, best bounds, best schedules.",
+}
+"""Commands that have commands of their own."""
+
+
+class LazyGroup(TyperGroup):
+    """The commands of `COMMANDS` whose names begin with that of the group; each is imported on first use."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        prefix = f"{self.name} " if self.name else ""
+        own = {name.removeprefix(prefix): row for name, row in COMMANDS.items() if name.startswith(prefix)}
+        self._rows = {name: row for name, row in own.items() if " " not in name}
+        self._groups = self.commands
+        self.commands = {**dict.fromkeys(self._rows), **self._groups}  # names are all that Typer's hints look at
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by name, None if there is no such command."""
+        if cmd_name not in self._rows:
+            return self._groups.get(cmd_name)
+        module, _, function = self._rows[cmd_name][0].partition(":")
+        single = typer.Typer(rich_markup_mode=None, add_completion=False)
+        single.command(cmd_name)(command_of(getattr(import_module(module), function)))
+        return get_command(single)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands without importing them."""
+        lines = {name: line for name, (_, line) in self._rows.items()}
+        with formatter.section("Commands"):
+            formatter.write_dl([*lines.items(), *((name, GROUPS[name]) for name in self._groups)])
+
+
 # Plain help and no completion scripts: Rich would be imported for them, and start-up is part of the contract.
-app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
-for _command in (
-    demo_command,
-    generate_command,
-    convert_command,
-    solve_command,
-    bound_command,
-    verify_command,
-    train_command,
-    methods_command,
-    show_versions_command,
-):
-    app.command(_command.__name__.removesuffix("_command").replace("_", "-"))(_command)
-app.add_typer(study, name="study")
-app.add_typer(library, name="library")
+app = typer.Typer(cls=LazyGroup, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+for _name, _help in GROUPS.items():
+    app.add_typer(typer.Typer(cls=LazyGroup, rich_markup_mode=None), name=_name, help=_help)
 
 
 def _print_version(is_asked: bool) -> None:

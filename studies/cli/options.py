@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
 from studies.cli.input import BadInputError, options, quoted, reason
+from studies.options import OptionSpec, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from instances.clusters.cluster import Cluster
     from instances.clusters.cost_model import CostModel
@@ -21,7 +23,71 @@ if TYPE_CHECKING:
     from instances.library.library import Library
 
 
-def integer(option: str, *, low: int, high: int | None = None) -> Callable[[str], int]:
+def command_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that Typer turns into a command: one parameter per option where `function` takes a dataclass.
+
+    The options of a dataclass are the fields that `studies.options.option` made and those annotated for Typer, such as
+    ``seed: SEED = 0``; other fields keep their defaults. Parameters that are no dataclasses stay as they are.
+    """
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if is_dataclass(parameter.annotation):
+            own = list(_option_parameters(parameter.annotation))
+            groups[name] = parameter.annotation, [each.name for each in own]
+            parameters += own
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    def command(**values: Any) -> Any:
+        made = {name: kind(**{each: values.pop(each) for each in own}) for name, (kind, own) in groups.items()}
+        return function(**made, **values)
+
+    command.__doc__, command.__name__ = function.__doc__, function.__name__
+    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what `inspect` looks for
+    return command
+
+
+def _option_parameters(group: Any) -> Iterator[inspect.Parameter]:
+    """Yield a parameter for every option of a dataclass."""
+    hints = get_type_hints(group, include_extras=True)
+    for each in fields(group):
+        annotation, spec = hints[each.name], each.metadata.get("option")
+        if spec is not None:
+            annotation = Annotated[annotation, _typer_option(each.name, annotation, spec)]
+        if get_origin(annotation) is Annotated:
+            default = inspect.Parameter.empty if each.default is MISSING else each.default
+            yield inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _typer_option(name: str, annotation: Any, spec: OptionSpec) -> Any:
+    """Return what Typer calls an option or an argument."""
+    flag = flag_of(name, spec)
+    kinds = set(get_args(annotation)) or {annotation}
+    metavar, parse = spec.metavar, spec.parse
+    if parse is None and int in kinds:
+        parse = integer(flag, low=spec.low, high=spec.high)
+        metavar = metavar or "N"
+    elif parse is None and float in kinds:
+        low = spec.low if spec.above is None else spec.above
+        parse = number(flag, low=low, high=spec.high, low_is_allowed=spec.above is None)
+        metavar = metavar or "X"
+    elif Path in kinds:
+        metavar = metavar or "FILE"
+    if spec.is_argument:
+        return typer.Argument(metavar=metavar, help=spec.help, parser=parse)
+    return typer.Option(flag, metavar=metavar, help=spec.help, parser=parse)
+
+
+def flag_of(name: str, spec: OptionSpec) -> str:
+    """Return an option as it is typed, such as ``--mean-ticks``, or the placeholder of an argument."""
+    if spec.is_argument:
+        return spec.metavar or name.upper()
+    return spec.flag or f"--{name.replace('_', '-')}"
+
+
+def integer(option: str, *, low: float | None = None, high: float | None = None) -> Callable[[str], int]:
     """Return a function that reads an integer of at least `low` and, where it is given, at most `high`."""
 
     def parse(text: str) -> int:
@@ -29,7 +95,7 @@ def integer(option: str, *, low: int, high: int | None = None) -> Callable[[str]
             value = int(text)
         except ValueError as error:
             raise BadInputError(f"{option}: expected an integer, got {quoted(text)}.") from error
-        if value < low:
+        if low is not None and value < low:
             raise BadInputError(f"{option}: expected an integer of at least {low}, got {value}.")
         if high is not None and value > high:
             raise BadInputError(f"{option}: expected an integer of at most {high}, got {value}.")
@@ -39,9 +105,10 @@ def integer(option: str, *, low: int, high: int | None = None) -> Callable[[str]
 
 
 def number(
-    option: str, *, low: float = 0.0, high: float = math.inf, low_is_allowed: bool = True
+    option: str, *, low: float | None = 0.0, high: float | None = None, low_is_allowed: bool = True
 ) -> Callable[[str], float]:
-    """Return a function that reads a finite number from `low` to `high`."""
+    """Return a function that reads a finite number of at least (or above) `low` and at most `high`."""
+    low, high = low or 0.0, math.inf if high is None else high
     expected = f"a number {'of at least' if low_is_allowed else 'above'} {low:g}"
     if high < math.inf:
         expected = f"a number in {low:g}..{high:g}"
@@ -328,48 +395,60 @@ MEAN_TICKS = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostOptions:
+    """Options of the cost model, see `CostModel`; None leaves a parameter at its default."""
+
+    ccr: float | None = option(None, "Mean transfer delay over mean duration.", low=0, high=1e6)
+    heterogeneity: float | None = option(
+        None, "Standard deviation of the logarithmic noise on each (task, kind).", low=0, high=10
+    )
+    consistency: float | None = option(None, "Share of tasks for which the kinds rank alike.", low=0, high=1)
+    memory_tightness: float | None = option(
+        None, "Memory of all tasks over that of all GPUs, from 0.001; 0 drops the limits.", low=0, high=1
+    )
+    forbidden: float | None = option(None, "Share of (task, kind) pairs that are not allowed.", low=0, high=1)
+    tick_seconds: float | None = option(
+        None, "Length of a tick; default from --mean-ticks.", metavar="SECONDS", low=1e-12, high=1e6
+    )
+    mean_ticks: float | None = option(
+        None, "Mean duration in ticks, from which the length of a tick follows.", low=1, high=1e9
+    )
+
+    def given(self) -> dict[str, float]:
+        """Return the options that were given."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def model(self) -> CostModel | None:
+        """Return the cost model, None if no option was given.
+
+        Raises
+        ------
+        BadInputError
+            If both the tick and the mean number of ticks are given, or a value is out of range.
+        """
+        if self.tick_seconds is not None and self.mean_ticks is not None:
+            raise BadInputError("--mean-ticks: expected nothing beside --tick-seconds, which fixes the tick.")
+        if self.memory_tightness is not None and 0.0 < self.memory_tightness < MIN_TIGHTNESS:
+            expected = f"0 or a number in {MIN_TIGHTNESS:g}..1"
+            raise BadInputError(f"--memory-tightness: expected {expected}, got {self.memory_tightness:g}.")
+        given = self.given()
+        if not given:
+            return None
+        from instances.clusters.cost_model import CostModel
+
+        with options({name: f"--{name.replace('_', '-')}" for name in given}, "cost model"):
+            return CostModel(**given)
+
+
 MIN_TIGHTNESS = 1e-3
-"""Below it no task would ever feel the limit, and capacities could leave the range of integers."""
+"""With less, no task would ever feel the limit, and capacities could leave the range of integers."""
 
 
-def cost_model(
-    *,
-    tick_seconds: float | None,
-    mean_ticks: float | None,
-    heterogeneity: float | None,
-    consistency: float | None,
-    ccr: float | None,
-    memory_tightness: float | None,
-    forbidden: float | None,
-) -> CostModel | None:
-    """Return the cost model, None where no option was given; see `CostModel` for the parameters.
-
-    Raises
-    ------
-    BadInputError
-        If both the tick and the mean number of ticks are given, or a value is out of range.
-    """
-    if tick_seconds is not None and mean_ticks is not None:
-        raise BadInputError("--mean-ticks: expected nothing beside --tick-seconds, which fixes the tick.")
-    if memory_tightness is not None and 0.0 < memory_tightness < MIN_TIGHTNESS:
-        expected = f"0 or a number in {MIN_TIGHTNESS:g}..1"
-        raise BadInputError(f"--memory-tightness: expected {expected}, got {memory_tightness:g}.")
-    given: dict[str, Any] = {
-        "tick_seconds": tick_seconds,
-        "mean_ticks": mean_ticks,
-        "heterogeneity": heterogeneity,
-        "consistency": consistency,
-        "ccr": ccr,
-        "memory_tightness": memory_tightness,
-        "forbidden": forbidden,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    if not given:
-        return None
-    from instances.clusters.cost_model import CostModel
-
-    with options({name: f"--{name.replace('_', '-')}" for name in given}, "cost model"):
-        return CostModel(**given)
+def cost_model(**given: float | None) -> CostModel | None:
+    """Return the cost model of options that were given one by one."""
+    return CostOptions(**given).model()
 
 
 def _problem(text: str) -> str:

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.adversary import adversary_command
 from studies.cli.input import BadInputError, options, writing
-from studies.cli.online import online_command
 from studies.cli.open_study import STORE, budgets_of_study, open_study, read_spec
 from studies.cli.options import integer, number
 from studies.cli.output import (
@@ -19,13 +17,6 @@ from studies.cli.output import (
     print_text,
     write_output,
     write_text_output,
-)
-from studies.cli.papers import (
-    actor_critic_command,
-    decision_latency_command,
-    interference_command,
-    marl_ablations_command,
-    plan_distance_command,
 )
 
 if TYPE_CHECKING:
@@ -350,17 +341,3 @@ def study_report_command(
     else:
         shown = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items())
         print_text(f"{out}: {shown}")
-
-
-study = typer.Typer(rich_markup_mode=None, help="Run, tabulate and plot many instances x many methods.")
-study.command("run")(study_run_command)
-study.command("table")(study_table_command)
-study.command("plot")(study_plot_command)
-study.command("report")(study_report_command)
-study.command("plan-distance")(plan_distance_command)
-study.command("online")(online_command)
-study.command("adversary")(adversary_command)
-study.command("actor-critic")(actor_critic_command)
-study.command("interference")(interference_command)
-study.command("marl-ablations")(marl_ablations_command)
-study.command("decision-latency")(decision_latency_command)

@@ -11,7 +11,6 @@ from scipy import stats
 
 from studies.analysis.ranks import average_ranks, critical_difference, friedman, indistinct_groups
 
-
 DEMSAR = np.array(
     [
         [0.763, 0.768, 0.771, 0.798],

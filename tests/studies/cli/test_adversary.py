@@ -293,7 +293,7 @@ def test_misuse_is_told_in_one_line(run: Run, stored: Path) -> None:
         (["heft", "--out", "x", "--cold", "3"], "--cold: expected a positive number of at most 0.1, got 3.0."),
         (["heft", "--out", "x", "--gpus", "9xnothing"], "--gpus: expected "),
         (["heft", "--out", "x", "--family", "nothing"], "--family: expected one of "),
-        (["heft", "--verify", str(stored)], "--verify: expected neither METHOD nor --out beside it."),
+        (["heft", "--verify", str(stored)], "--verify: expected neither METHOD nor --out with it."),
         (["--verify", "nowhere"], "expected a file that can be read"),
         (
             ["worl-rtgs", "--out", "x", "--set", "weights=nope.npz"],

@@ -28,6 +28,7 @@ from instances.readers.dag.read import READERS
 from solvers.bound_methods import BOUND_METHODS
 from solvers.methods import METHODS
 from solvers.run.contradiction import ContradictionError
+from studies.cli.main import COMMANDS, GROUPS
 from studies.cli.progress import LiveProgress
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 
 ROOT = Path(__file__).parents[3]
-COMMANDS = ("demo", "generate", "convert", "solve", "bound", "verify", "methods", "show-versions")
 
 
 def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,7 +48,7 @@ def test_exit_status_reaches_the_shell() -> None:
     """Tests that a process ends with status 0 for help and 2 for misuse, and only then writes to stderr."""
     helped, misused = _start("--help"), _start("solve")
     assert (helped.returncode, helped.stderr) == (0, "")
-    assert all(f"\n  {command} " in helped.stdout for command in COMMANDS)
+    assert all(f"\n  {name} " in helped.stdout for name in (*COMMANDS, *GROUPS) if " " not in name)
     assert (misused.returncode, misused.stdout) == (2, "")
     assert misused.stderr == "FILE: expected a value for optgap solve, got nothing.\n"
 
@@ -66,10 +66,23 @@ def test_closed_pipe_is_no_error() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(run: Run, command: str) -> None:
-    """Tests that help fits 80 columns and that every command knows `--json`."""
-    ended = run(command, "--help")
+    """Tests that help fits 80 columns, begins with the registry's line, and that every command knows `--json`."""
+    ended = run(*command.split(), "--help")
     assert ended.status == 0
     assert "--json" in ended.out
+    assert COMMANDS[command][1] in " ".join(ended.out.split())
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_every_group_lists_its_commands(run: Run, group: str) -> None:
+    """Tests that the list of a group's commands fits 80 columns and shows the line of each."""
+    ended = run(*group.split(), "--help")
+    listed = " ".join(ended.out.split())
+    assert ended.status == 0
+    for name, (_, line) in COMMANDS.items():
+        if name.rpartition(" ")[0] == group:
+            assert f"{name.rpartition(' ')[2]} {line}" in listed
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
