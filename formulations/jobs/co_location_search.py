@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.jobs.placement_patterns import TooManyPatternsError, splits
+from formulations.jobs.placement_patterns import TooManyPatternsError, stage_placements
 from instances.jobs.co_location import ResourceDemand, resource_demand, running_speed, slowdown
 from instances.jobs.interference import FULL_SPEED, NOT_TOGETHER
 from instances.jobs.iteration_time import duration_for, iteration_parts_on
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 MAX_PLACEMENTS = 5_000
-"""Placements per job that are looked at."""
+"""Placements per job that are examined."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -40,9 +40,9 @@ class PlacementOption:
     usage
         GPUs that it holds on each of the demand's servers.
     demand
-        What it asks of its servers.
+        Resources that it takes of its servers.
     duration
-        d(x), how long it runs alone, in ticks.
+        d(x), its run time in ticks when alone.
     """
 
     placement: NDArray[np.int64]
@@ -54,36 +54,27 @@ class PlacementOption:
 def placement_options(
     instance: JobsInstance, job: int, *, max_placements: int = MAX_PLACEMENTS
 ) -> list[PlacementOption]:
-    """Return the placements of a job on the empty servers that others, or its own duration, can tell apart.
+    """Return the placements of a job on the empty servers that other jobs, or its own duration, can tell apart.
 
-    Others notice usage and demand; how fast a job is follows from its own demand and sensitivities and from what runs
-    beside. Of placements that agree in all that and in duration one is kept.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    job
-        Whose placements.
-    max_placements
-        Limit on what is looked at.
+    Other jobs notice usage and demand; the speed of a job follows from its own demand and sensitivities and from the
+    jobs that run with it. Of placements that agree in all that and in duration, one is kept.
 
     Returns
     -------
     list[PlacementOption]
-        By duration, then as found; at least one.
+        Options by duration, then as found; at least one.
 
     Raises
     ------
     TooManyPatternsError
-        If there are more placements.
+        If there are more than `max_placements` placements.
     """
     rows = instance.stages_of(job)
     replicas = instance.replicas[rows].tolist()
     allowed = (instance.time_of[rows] > 0)[:, instance.server_kind].tolist()
     iterations = int(instance.iterations[job])
     found: dict[object, PlacementOption] = {}
-    for number, counts in enumerate(_all(replicas, allowed, instance.num_gpus_of.tolist())):
+    for number, counts in enumerate(stage_placements(replicas, allowed, instance.num_gpus_of.tolist())):
         if number == max_placements:
             raise TooManyPatternsError(f"jobs[{job}]: expected at most {max_placements} placements, got more.")
         placement = np.array(counts, dtype=np.int64)
@@ -101,30 +92,18 @@ def placement_options(
     return sorted(found.values(), key=lambda option: option.duration)
 
 
-def _all(replicas: list[int], allowed: list[list[bool]], free: list[int]) -> Iterator[list[tuple[int, ...]]]:
-    """Yield every placement of stages on free GPUs, stage by stage."""
-    if not replicas:
-        yield []
-        return
-    room = [gpus if may else 0 for gpus, may in zip(free, allowed[0], strict=True)]
-    for split in splits(replicas[0], room):
-        rest = [gpus - taken for gpus, taken in zip(free, split, strict=True)]
-        for others in _all(replicas[1:], allowed[1:], rest):
-            yield [split, *others]
-
-
 Held = tuple[int, int, tuple[tuple[int, int], ...]]
 """A running job: its number, the number of its option, and its GPUs where they are named."""
 
 MAX_KNOWN = 500_000
-"""States that are remembered."""
+"""Largest number of states that are remembered."""
 
 _BETWEEN_CHECKS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """A start that was decided, and those before it."""
+    """A start that was decided, and the starts before it."""
 
     held: Held
     time: int
@@ -133,7 +112,7 @@ class _Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _State:
-    """What is decided up to a tick; jobs of a lower number than `following` do not start at it any more."""
+    """What is decided up to a tick; waiting jobs numbered below `following` do not start at this tick any more."""
 
     time: int
     is_event: bool
@@ -147,28 +126,23 @@ class _State:
 
 
 class CoLocationSearch:
-    """Depth first through time: at every tick that matters, who starts where, or nobody.
+    """Depth-first search through time, which decides at every tick that matters which jobs start where.
 
-    *Which ticks matter.* Under interference an optimal schedule need not start jobs as early as they fit: a job that
-    waits may spare another one. But take an optimal schedule with the least sum of starts, a job that starts at t > r,
-    and suppose that its GPUs were free in [t - 1, t) and that nobody who ran there would have been slower with it.
-    Start it one tick earlier: until t nothing else changes, and it has less left from t on. As a job less, or one that
-    ends earlier, never lowers a speed, nobody completes later, and what runs at any tick from t on ran there before:
-    GPUs suffice. That is a schedule with a smaller sum of starts that costs no more, against the choice. So a job that
-    starts where nothing completes and no job arrives slows somebody who runs already, and whoever slows nobody anywhere
-    waits for the next event. At events everything is tried.
+    *Which ticks matter.* Under interference an optimal schedule need not start jobs as early as they fit, because a job
+    that waits may spare another one. Take an optimal schedule with the least sum of starts and a job that starts at t >
+    r although its GPUs were free in [t - 1, t) and no job that ran there would have been slower with it. Start it one
+    tick earlier: until t nothing else changes, and it has less left from t on. Because removing a job or ending one
+    earlier never lowers a speed, no job completes later, and all jobs that run at any tick from t on ran there before,
+    so the GPUs suffice. That is a schedule with a smaller sum of starts that costs no more, against the choice. Hence a
+    job that starts where no job completes or arrives slows some running job, and a job that slows none waits for the
+    next event. At events everything is tried.
 
-    *What is cut.* States that cannot cost less than the best known (every job runs at full speed from now on), and
-    states that were met before at no higher cost. GPUs of a server with the same occupants are exchanged freely.
+    *What is cut.* States that cannot cost less than the best known one even if every job runs at full speed from now
+    on, and states that were met before at no higher cost. GPUs of a server with the same occupants are exchanged
+    freely.
 
-    (Ours. Complete, so that the best schedule after a search to the end is an optimum; for a handful of jobs.)
-
-    Parameters
-    ----------
-    instance
-        What is scheduled; without interference nobody slows anybody.
-    objective
-        What is minimised.
+    The search is complete, so the best schedule after a search to the end is an optimum; it suits a handful of jobs
+    (docs/formulations.md, section 12.4; ours).
 
     Raises
     ------
@@ -202,18 +176,18 @@ class CoLocationSearch:
         Parameters
         ----------
         at_most
-            Objective of a schedule that is known; None for none.
+            Objective of a known schedule; None if none is known.
         should_stop
-            Asked now and then.
+            Called now and then; the search ends once it returns True.
         report
-            Told of every better objective.
+            Receives every better objective.
         lower_bound
-            Proven before: nothing costs less.
+            A proven bound: no schedule costs less.
 
         Returns
         -------
         tuple
-            The schedule, and whether the search came to its end: then nothing else costs less.
+            The schedule, and whether the search was completed: then no other schedule costs less.
         """
         best = at_most
         found: _State | None = None
@@ -291,7 +265,7 @@ class CoLocationSearch:
                     )
 
     def _later(self, state: _State) -> _State | None:
-        """Return the state at the next tick that matters if nobody starts any more; None if nothing ever happens."""
+        """Return the state at the next tick that matters if no further job starts now; None if there is none."""
         speeds = self._speeds_of(state.running)
         ends = [state.time - (-left // speed) for left, speed in zip(state.left, speeds, strict=True)]
         arrivals = [self._release[job] for job in state.waiting if self._release[job] > state.time]
@@ -318,7 +292,7 @@ class CoLocationSearch:
         )
 
     def _may_slow(self, state: _State) -> bool:
-        """Say whether a job that has arrived and waits could start now and would slow somebody."""
+        """Say whether a job that has arrived and waits could start now and would slow a running job."""
         return any(
             self._slows(state.running, (job, number, gpus))
             for job in state.waiting
@@ -328,7 +302,7 @@ class CoLocationSearch:
         )
 
     def _slows(self, running: tuple[Held, ...], held: Held) -> bool:
-        """Say whether somebody who runs would be slower beside a further job."""
+        """Say whether a further job would slow a running one."""
         return self._speeds_of((*running, held))[:-1] != self._speeds_of(running)
 
     def _gpus(
@@ -393,7 +367,7 @@ class CoLocationSearch:
         return self._speeds[running]
 
     def _canonical(self, state: _State) -> object:
-        """Return what runs, the same for states that differ by the numbers of GPUs only."""
+        """Return the running jobs in a form that is equal for states that differ by the numbers of GPUs only."""
         jobs = tuple(
             sorted((job, number, left) for (job, number, _), left in zip(state.running, state.left, strict=True))
         )
@@ -406,7 +380,7 @@ class CoLocationSearch:
         return jobs, tuple(sorted((server, tuple(sorted(there))) for (server, _), there in on_gpu.items()))
 
     def _schedule(self, done: _State | None) -> JobsSchedule | None:
-        """Read the schedule out of the starts of a state in which all jobs are done."""
+        """Return the schedule that the starts of a state describe in which all jobs are done."""
         if done is None:
             return None
         last = done.history
@@ -426,7 +400,7 @@ class CoLocationSearch:
 
 
 def _take(count: int, groups: list[list[tuple[int, int]]]) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield the ways to take so many GPUs out of groups of equal ones, the first of each group."""
+    """Yield the ways to take `count` GPUs out of groups of equal ones, the first of each group."""
     if not groups:
         if count == 0:
             yield ()

@@ -1,4 +1,4 @@
-"""What can be exchanged in a whole schedule without a change of its objective: like servers, and like jobs."""
+"""What can be exchanged in a whole schedule without changing its objective: like servers, and like jobs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def like_servers(instance: JobsInstance) -> list[list[int]]:
-    """Return classes of two servers or more with equal kind, number of GPUs, network interface and rack.
+    """Return classes of two or more servers with equal kind, number of GPUs, network interface and rack.
 
-    An exchange of two of them in the placements of all jobs at once keeps every duration and capacity. An exchange for
-    one job alone does not: what runs beside it matters.
+    Exchanging two of them in the placements of all jobs at once keeps every duration and capacity. Exchanging them for
+    one job alone does not, because it changes which jobs run there together.
     """
     classes: dict[tuple[int, ...], list[int]] = {}
     columns = [instance.server_kind, instance.num_gpus_of, instance.nic_numerator, instance.nic_denominator]
@@ -30,7 +30,7 @@ def like_servers(instance: JobsInstance) -> list[list[int]]:
 
 
 def like_jobs(instance: JobsInstance, weights: Sequence[int]) -> list[list[int]]:
-    """Return classes of two jobs or more that differ in nothing but name, user, group and tag, in ascending order."""
+    """Return classes of two or more jobs that differ in nothing but name, user, group and tag, in ascending order."""
     classes: dict[tuple[object, ...], list[int]] = {}
     for job in range(instance.num_jobs):
         key = (int(instance.release[job]), int(weights[job]), job_shape(instance, job))
@@ -41,19 +41,11 @@ def like_jobs(instance: JobsInstance, weights: Sequence[int]) -> list[list[int]]
 def jobs_normal_form(
     instance: JobsInstance, table: PatternTable, weights: Sequence[int], schedule: PatternSchedule
 ) -> PatternSchedule:
-    """Return the schedule among its likes whose like jobs start in order of number, and then with ordered servers.
+    """Return the equivalent schedule whose like jobs start in order of number and whose like servers are ordered.
 
-    Of two like servers the first one has the larger usage at the first job, by number, where they differ. First jobs
-    are exchanged with all they have, then servers, which moves no start; so every schedule has a normal form.
-
-    Parameters
-    ----------
-    instance, weights
-        What is scheduled.
-    table
-        Its exact table.
-    schedule
-        A schedule of it.
+    Of two like servers the first one has the larger usage at the first job, by number, where they differ. Jobs are
+    exchanged first, with all they have, then servers, which changes no start; so every schedule has a normal form. The
+    table is exact.
     """
     start, pattern = list(schedule.start), list(schedule.pattern)
     for jobs in like_jobs(instance, weights):

@@ -27,17 +27,15 @@ def earliest_job_start(
 
     Parameters
     ----------
-    release, duration
-        Ticks.
     usage, capacity
         GPUs of each group, shape (groups,); the usage fits where nothing else runs.
     placed
-        Start, end and usage of what runs beside.
+        Start, end and usage of the jobs that are placed already.
     """
     candidates = sorted({release, *(end for _, end, _ in placed if end > release)})
     for begin in candidates:
         beside = [other for other in placed if other[0] < begin + duration and other[1] > begin]
-        ticks = {begin, *(start for start, _, _ in beside if start > begin)}  # where what is in use rises
+        ticks = {begin, *(start for start, _, _ in beside if start > begin)}  # where the usage rises
         for tick in ticks:
             in_use = usage + sum((held for start, end, held in beside if start <= tick < end), np.zeros_like(usage))
             if (in_use > capacity).any():
@@ -48,19 +46,10 @@ def earliest_job_start(
 
 
 def list_schedule(table: PatternTable, release: Sequence[int], weights: Sequence[int]) -> PatternSchedule:
-    """Return the best of a few list schedules; every job is put, in a fixed order, where it completes first.
+    """Return the best of a few list schedules; every job is placed, in a fixed order, where it completes first.
 
     The orders are: by release, by work over weight, by release plus work over weight, by earliest completion. Ties in
-    completion are broken by pattern. (Ours.)
-
-    Parameters
-    ----------
-    table
-        Patterns of all jobs.
-    release
-        Ticks, one per job.
-    weights
-        At least 1, one per job.
+    completion are broken by pattern. Weights are at least 1. (Ours.)
     """
     jobs = range(len(release))
     least = table.least_durations.tolist()
@@ -85,7 +74,7 @@ def _by_list(table: PatternTable, release: Sequence[int], order: Sequence[int]) 
         ends: list[tuple[int, int, int]] = []
         for number, pattern in enumerate(table.patterns[job]):
             if ends and release[job] + pattern.duration >= ends[0][0]:
-                break  # the rest takes longer still
+                break  # later patterns take even longer
             begin = earliest_job_start(release[job], pattern.duration, pattern.usage, table.capacity, placed)
             ends = [min([*ends, (begin + pattern.duration, number, begin)])]
         end, chosen[job], starts[job] = ends[0]
@@ -94,19 +83,10 @@ def _by_list(table: PatternTable, release: Sequence[int], order: Sequence[int]) 
 
 
 def shift_jobs_left(table: PatternTable, release: Sequence[int], schedule: PatternSchedule) -> PatternSchedule:
-    """Return the schedule with the jobs, in order of start, put again as early as they can; none starts later.
+    """Return the schedule with the jobs, in order of start, placed again as early as possible; none starts later.
 
-    A job's old start is free for it: whoever started before it has only moved to the left, so at a tick from that start
-    on only those run that ran there before.
-
-    Parameters
-    ----------
-    table
-        Patterns of all jobs.
-    release
-        Ticks, one per job.
-    schedule
-        A schedule of the table.
+    A job's old start is free for it: all jobs that started before it have only moved to the left, so from that start on
+    no other jobs run there than before.
     """
     start = list(schedule.start)
     placed: list[tuple[int, int, NDArray[np.int64]]] = []
@@ -122,16 +102,8 @@ def start_times(table: PatternTable, release: Sequence[int], latest: Sequence[in
 
     In such a schedule a job starts at its release or at the completion of another one, which itself starts at its
     release or at a completion, and so on: at some release plus a sum of durations of different other jobs, one of each
-    job's patterns. All these sums are taken; so no optimum within `latest` is lost. (Known for machine scheduling.)
-
-    Parameters
-    ----------
-    table
-        Patterns of all jobs.
-    release
-        Ticks, one per job.
-    latest
-        Latest completion of each job in ticks.
+    job's patterns. All these sums are taken, so no optimum within the latest completions `latest` is lost
+    (docs/formulations.md, section 12.3; known for machine scheduling).
     """
     durations = [sorted({pattern.duration for pattern in own}) for own in table.patterns]
     found: list[list[int]] = []
@@ -160,22 +132,13 @@ def start_times(table: PatternTable, release: Sequence[int], latest: Sequence[in
 def latest_completions(
     table: PatternTable, release: Sequence[int], weights: Sequence[int], *, at_most: int
 ) -> list[int]:
-    """Return for each job the latest completion in schedules that shift nothing to the left and cost at most something.
+    """Return for each job the latest completion in left-shifted schedules of objective at most `at_most`.
 
-    Two reasons. (a) Every schedule can be shifted to the left until no job can start earlier in its pattern, without a
-    later completion; then, from the last release on, some job runs at every tick until the last completion, for the
-    first job to start after an idle tick could start at that tick. So all is over by the last release plus the sum of
-    the longest durations. (b) If the objective is at most U, then w[j] C[j] <= U - sum over i <> j of w[i] (r[i] + the
-    least duration of i).
-
-    Parameters
-    ----------
-    table
-        Patterns of all jobs.
-    release, weights
-        One per job.
-    at_most
-        U; no optimum is lost where it is at least the optimum.
+    There are two reasons. (a) Every schedule can be shifted to the left until no job can start earlier in its pattern,
+    without a later completion. Then, from the last release on, some job runs at every tick until the last completion,
+    because the first job to start after an idle tick could start at that tick. So everything ends by the last release
+    plus the sum of the longest durations. (b) If the objective is at most U, then w[j] C[j] <= U - sum over i <> j of
+    w[i] (r[i] + the least duration of i). No optimum is lost if `at_most` is at least the optimum.
     """
     everything = max(release, default=0) + sum(max(pattern.duration for pattern in own) for own in table.patterns)
     least = table.least_durations.tolist()

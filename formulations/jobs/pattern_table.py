@@ -1,4 +1,4 @@
-"""All jobs as patterns on groups of servers, exact or relaxed where they are too many, and schedules in patterns."""
+"""All jobs as patterns on groups of servers, exact or relaxed where there are too many, and schedules in patterns."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 _KNOWN: WeakKeyDictionary[JobsInstance, dict[int, PatternTable]] = WeakKeyDictionary()
-"""Tables of instances that are still in use: several bounds and models ask for the same one."""
+"""Tables of instances that are still in use, because several bounds and models ask for the same one."""
 
 MAX_LOOKED_AT = 200_000
-"""Placements of all jobs together that are looked at."""
+"""Placements of all jobs together that are examined."""
 
 MAX_LISTED = 4_000
 """Patterns of all jobs together up to which a table is worth its size."""
@@ -46,12 +46,12 @@ class PatternTable:
     capacity
         GPUs of each group, shape (groups,), int64.
     patterns
-        Of each job, at least one.
+        Patterns of each job, at least one.
     is_exact
-        Whether groups are servers, every pattern has a placement of just its duration, and jobs do not interfere: then
-        the table is the problem. Otherwise every schedule of the problem is one of the table with starts and
-        completions that are the same or (the latter) earlier, and the table gives lower bounds only; where two jobs may
-        share a GPU, with twice the capacity.
+        Whether groups are servers, every pattern has a placement of exactly its duration, and jobs do not interfere:
+        then the table is the problem. Otherwise every schedule of the problem is one of the table with the same starts
+        and completions that are the same or earlier, and the table gives lower bounds only; if two jobs may share a
+        GPU, with twice the capacity.
     proof
         What the table is, in a few words.
     """
@@ -96,14 +96,14 @@ def _tightest(instance: JobsInstance, max_listed: int) -> PatternTable:
 
 
 def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
-    """Return the problem itself: the patterns of `placement_patterns` on each server.
+    """Return the patterns of `placement_patterns` on each server, which are the problem itself.
 
-    Under interference a relaxation of it: a job runs for at least the shortest duration of its usage.
+    Under interference the table is a relaxation: a job runs for at least the shortest duration of its usage.
 
     Raises
     ------
     TooManyPatternsError
-        If they are too many.
+        If there are too many patterns.
     """
     found: list[tuple[JobPattern, ...]] = []
     listed = 0
@@ -128,18 +128,17 @@ def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> 
 
 
 def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
-    """Return the relaxation that knows how many GPUs of each kind a job holds, not on which servers.
+    """Return the relaxation that knows how many GPUs of each kind a job holds, but not on which servers.
 
     A placement that holds c[h] GPUs of kind h for every h, sum c = g, assigns replicas to kinds with these numbers; its
     t[s] is at least the least T for which such an assignment exists when stage s may use kinds with p[s,h] <= T only,
-    and comm >= 0. So its duration is at least n (Q + S - 1) T, which is what the pattern c takes. The GPUs of one kind
-    that are held at any time number at most those of all its servers. Where kinds differ this is more than the total
-    of GPUs knows: work on a slow kind takes as long as it takes there. (Ours.)
+    and comm >= 0. So it takes at least n (Q + S - 1) T, the duration of pattern c. The GPUs of one kind that are held
+    at any time number at most those of all its servers (docs/formulations.md, section 12.1; ours).
 
     Raises
     ------
     TooManyPatternsError
-        If they are too many.
+        If there are too many patterns.
     """
     capacity = gpus_of_kind(instance)
     found: list[tuple[JobPattern, ...]] = []
@@ -163,7 +162,7 @@ def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> Pa
 
 
 def all_gpus(instance: JobsInstance) -> PatternTable:
-    """Return the relaxation that knows one pool of GPUs and the shortest duration d^lb of each job.
+    """Return the relaxation to one pool of GPUs and the shortest duration d^lb of each job.
 
     A job holds g GPUs for at least d^lb ticks whatever its placement, and at most G GPUs are held at any time; kinds
     enter through d^lb alone.
@@ -182,7 +181,7 @@ def all_gpus(instance: JobsInstance) -> PatternTable:
 
 
 def job_shape(instance: JobsInstance, job: int) -> tuple[object, ...]:
-    """Return what the placements and durations of a job depend on: equal for jobs with equal patterns."""
+    """Return everything that placements and durations of a job depend on; jobs of equal shape have equal patterns."""
     rows = instance.stages_of(job)
     columns = (instance.replicas, instance.activation_bytes, instance.parameter_bytes)
     return (
@@ -202,17 +201,13 @@ def kind_usages(
     ----------
     times
         Time of each stage on each kind, -1 where it may not run.
-    replicas
-        Of each stage.
-    capacity
-        GPUs of each kind.
-    max_usages
-        Limit on their number.
+    replicas, capacity
+        Replicas of each stage, GPUs of each kind.
 
     Raises
     ------
     TooManyPatternsError
-        If there are more.
+        If there are more than `max_usages`.
     """
     allowed = [[ticks > 0 for ticks in row] for row in times]
     found: list[list[int]] = []
@@ -254,7 +249,13 @@ class PatternSchedule:
         )
 
     def jobs_schedule(self, instance: JobsInstance, table: PatternTable) -> JobsSchedule:
-        """Return the schedule of the instance; the table is exact."""
+        """Return the schedule of the instance; the table must be exact.
+
+        Raises
+        ------
+        ValueError
+            If a pattern has no placement.
+        """
         placements = []
         for job, pattern in enumerate(self.pattern):
             placement = table.patterns[job][pattern].placement
@@ -265,7 +266,7 @@ class PatternSchedule:
 
 
 def pattern_schedule(instance: JobsInstance, table: PatternTable, schedule: JobsSchedule) -> PatternSchedule:
-    """Return a right schedule of the instance in its exact table: same starts and usages, no later completion."""
+    """Return a feasible schedule in the exact table: same starts and usages, no later completion."""
     chosen = []
     for job in range(instance.num_jobs):
         usage = schedule.placement(instance, job).sum(axis=0).tolist()

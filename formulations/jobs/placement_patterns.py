@@ -22,25 +22,23 @@ MAX_PATTERNS = 300
 """Patterns per job up to which they are listed."""
 
 MAX_PLACEMENTS = 100_000
-"""Placements per job that are looked at: some seconds of exact arithmetic."""
+"""Placements per job that are examined: some seconds of exact arithmetic."""
 
 
 class TooManyPatternsError(RuntimeError):
-    """A job has more placements than are listed."""
+    """A job has more placements than can be listed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JobPattern:
-    """How many GPUs a job holds where, and for how long.
+    """How many GPUs a job holds where, and for how long in ticks.
 
     Parameters
     ----------
     usage
         GPUs held on each server, or group of servers, shape (groups,), int64.
-    duration
-        Ticks.
     placement
-        A placement that needs just that, shape (stages of the job, servers); None in a relaxation.
+        A placement with this usage and duration, shape (stages of the job, servers); None in a relaxation.
     """
 
     usage: NDArray[np.int64]
@@ -53,28 +51,25 @@ def placement_patterns(
 ) -> list[JobPattern]:
     """Return for every usage of servers the shortest duration, with a placement that attains it.
 
-    Other jobs notice of a placement only how many GPUs it holds on each server and for how long. So among placements
-    of equal usage a shortest one suffices: with it in the place of another one a schedule stays right and no job
+    Other jobs notice of a placement only how many GPUs it holds on each server and for how long. So among placements of
+    equal usage a shortest one suffices: put in the place of another one, the schedule stays feasible and no job
     completes later. Two patterns of different usage hold the same number of GPUs in all, so neither uses at most as
-    much as the other everywhere, and none is left out, however long: the servers of a faster one may be taken.
+    much as the other everywhere, and none is left out, however long it takes: the servers of a faster one may be
+    occupied (docs/formulations.md, section 12.1).
 
-    Like servers (same kind, network interface and rack) are told apart here, as start times bind them through what runs
-    beside; their symmetry is one of whole schedules, see `like_servers`. It only spares work: usages that differ by an
-    exchange of like servers have the same duration, so one of them is computed.
+    Like servers (same kind, network interface and rack) are told apart here, because start times tie them to the jobs
+    that run there; their symmetry is one of whole schedules, see `like_servers`. Here it only saves work: usages that
+    differ by an exchange of like servers have the same duration, so one of them is computed.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    job
-        Whose placements.
     max_patterns, max_placements
-        Limits on what is listed and on what is looked at.
+        Limits on the patterns that are listed and on the placements that are examined.
 
     Returns
     -------
     list[JobPattern]
-        By duration, then usage; at least one.
+        Patterns by duration, then usage; at least one.
 
     Raises
     ------
@@ -84,12 +79,12 @@ def placement_patterns(
     rows = instance.stages_of(job)
     replicas = instance.replicas[rows].tolist()
     allowed = (instance.time_of[rows] > 0)[:, instance.server_kind]
-    room = np.where(allowed.any(axis=0), instance.num_gpus_of, 0).tolist()
+    limits = np.where(allowed.any(axis=0), instance.num_gpus_of, 0).tolist()
     classes = _alike(instance)
     known: dict[tuple[int, ...], tuple[int, list[list[int]]] | None] = {}
     looked_at = 0
     patterns: list[JobPattern] = []
-    for usage in splits(sum(replicas), room):
+    for usage in splits(sum(replicas), limits):
         order = sorted(range(len(usage)), key=lambda server: (classes[server], -usage[server], server))
         canonical = [0] * len(usage)  # the largest usage of a class first
         place_of = sorted(range(len(usage)), key=lambda server: (classes[server], server))
@@ -123,17 +118,31 @@ def _alike(instance: JobsInstance) -> list[int]:
     return [first.setdefault(feature, server) for server, feature in enumerate(features)]
 
 
-def splits(total: int, room: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to write a total as a sum of numbers from 0 to the room of each place."""
-    behind = [0] * (len(room) + 1)
-    for place in reversed(range(len(room))):
-        behind[place] = behind[place + 1] + room[place]
+def stage_placements(
+    replicas: Sequence[int], allowed: Sequence[Sequence[bool]], free: Sequence[int]
+) -> Iterator[list[tuple[int, ...]]]:
+    """Yield every placement of stages on servers with free GPUs, stage by stage."""
+    if not replicas:
+        yield []
+        return
+    limits = [gpus if may else 0 for gpus, may in zip(free, allowed[0], strict=True)]
+    for split in splits(replicas[0], limits):
+        rest = [gpus - taken for gpus, taken in zip(free, split, strict=True)]
+        for others in stage_placements(replicas[1:], allowed[1:], rest):
+            yield [split, *others]
+
+
+def splits(total: int, limits: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to write a total as a sum of numbers from 0 to the limit of each place."""
+    behind = [0] * (len(limits) + 1)
+    for place in reversed(range(len(limits))):
+        behind[place] = behind[place + 1] + limits[place]
 
     def extend(place: int, left: int, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        if place == len(room):
+        if place == len(limits):
             yield chosen
             return
-        for count in range(max(0, left - behind[place + 1]), min(left, room[place]) + 1):
+        for count in range(max(0, left - behind[place + 1]), min(left, limits[place]) + 1):
             yield from extend(place + 1, left - count, (*chosen, count))
 
     if total <= behind[0]:
@@ -148,21 +157,13 @@ def _shortest(
     usage: Sequence[int],
     max_placements: int,
 ) -> tuple[tuple[int, list[list[int]]] | None, int]:
-    """Return the shortest duration under a usage with its placement, None without one, and how many were looked at."""
+    """Return the shortest duration under a usage with its placement, None without one, and how many were examined."""
     servers = [server for server, count in enumerate(usage) if count]
     best: tuple[Fraction, list[list[int]]] | None = None
     count = 0
 
-    def extend(stage: int, left: list[int], chosen: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-        if stage == len(replicas):
-            yield chosen
-            return
-        room = [free if allowed[stage][server] else 0 for server, free in zip(servers, left, strict=True)]
-        for split in splits(replicas[stage], room):
-            rest = [free - taken for free, taken in zip(left, split, strict=True)]
-            yield from extend(stage + 1, rest, [*chosen, split])
-
-    for counts in extend(0, [usage[server] for server in servers], []):
+    may_use = [[row[server] for server in servers] for row in allowed]
+    for counts in stage_placements(replicas, may_use, [usage[server] for server in servers]):
         count += 1
         if count > max_placements:
             raise TooManyPatternsError(f"jobs[{job}]: expected fewer placements than are looked at, got more.")

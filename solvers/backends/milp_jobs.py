@@ -56,7 +56,8 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     ContradictionError
         If CP-SAT finds a schedule below what HiGHS claims to be the least.
     """
-    from formulations.jobs.milp.time_indexed import JobsModelTooLargeError, TimeIndexedJobsModel
+    from formulations.jobs.milp.time_indexed import TimeIndexedJobsModel
+    from formulations.model_too_large import ModelTooLargeError
     from solvers.backends.highs import compile_milp, run_highs
 
     weights = objective_weights(instance, objective).tolist()
@@ -77,7 +78,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     latest = latest_completions(table, instance.release.tolist(), weights, at_most=at_most)
     try:
         model = TimeIndexedJobsModel(instance, table, weights, latest)
-    except JobsModelTooLargeError:
+    except ModelTooLargeError:
         return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
     if run.must_stop():
         ended = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT

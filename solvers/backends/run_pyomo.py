@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from formulations.dag.milp.interface import ModelTooLargeError
 from formulations.dag.probing.windows import windows
+from formulations.model_too_large import ModelTooLargeError
 from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
 from solvers.backends.highs import compile_milp, run_highs

@@ -148,7 +148,8 @@ class SecondHighs:
         import pyomo.environ as pyo
 
         from formulations.dag.milp.disjunctive import DisjunctiveModel
-        from formulations.dag.milp.interface import ModelTooLargeError, check_model_size
+        from formulations.dag.milp.interface import check_model_size
+        from formulations.model_too_large import ModelTooLargeError
         from solvers.backends.highs import compile_milp
         from solvers.backends.highs_worker import run_highs_in_worker
 

@@ -163,7 +163,7 @@ def test_formula_that_is_too_high_is_caught(
     """Tests that CP-SAT refutes a wrong critical path, though heads and tails are as wrong: it does not use them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("formulations.dag.bounds.paths.critical_path", lambda instance, objective: 17)
-    monkeypatch.setattr("formulations.dag.windows.heads_and_tails", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("formulations.dag.probing.windows.heads_and_tails", lambda *_, **__: 1 // 0)
     assert lower_bound(example_e, methods=["critical-path", "area"])[0].value == 17
     with pytest.raises(ContradictionError, match=r"critical-path .* claims: no makespan below 17"):
         lower_bound(example_e, methods=["area", "critical-path"], threads=1, confirm=True)

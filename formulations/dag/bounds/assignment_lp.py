@@ -17,7 +17,7 @@ _SCALE = 2**30
 """Multipliers are rounded down to multiples of 1 / _SCALE, so that a bound is exact integer arithmetic."""
 
 _FINE_SCALE = 2**60
-"""The same where memory has a price: ticks per byte are small numbers."""
+"""The scale where memory has a price, because prices in ticks per byte are small numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,11 +27,11 @@ class LoadRow:
     Parameters
     ----------
     base
-        Ticks.
+        Constant in ticks.
     pairs
-        Indices of pairs of the LP, int64.
+        Indices of pairs of the linear program, int64.
     ticks
-        At least 0, one per pair, int64.
+        Coefficient of each of these pairs, at least 0, int64.
     """
 
     base: int
@@ -41,14 +41,14 @@ class LoadRow:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Multipliers:
-    """Dual multipliers: any non-negative ones prove a bound.
+    """Dual multipliers; any non-negative ones prove a bound.
 
     Parameters
     ----------
     row
-        Of the load rows, shape (rows,).
+        Multipliers of the load rows, shape (rows,).
     memory
-        Of the memory rows, shape (m,), ticks per byte; ignored where a GPU has no limit.
+        Multipliers of the memory rows in ticks per byte, shape (m,); ignored where a GPU has no limit.
     """
 
     row: NDArray[np.float64]
@@ -56,25 +56,23 @@ class Multipliers:
 
 
 class AssignmentLp:
-    """Minimise C over x >= 0: every task on one GPU in all, load rows, memory rows.
+    """Minimise C over x >= 0: the shares of every task on the GPUs sum to 1, and load rows and memory rows hold.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     tasks
-        The tasks that count, shape (q,).
+        The tasks that are placed, shape (q,).
     allowed
-        Which GPUs they may sit on, shape (q, m), at least one each.
+        The GPUs on which each of them may sit, shape (q, m), at least one each.
 
     Attributes
     ----------
     task_of_pair, gpu_of_pair
-        Task, as position in `tasks`, and GPU of every pair, shape (pairs,); ordered by task.
+        Task, as a position in `tasks`, and GPU of every pair, shape (pairs,); ordered by task.
     durations
         Duration of every pair in ticks, shape (pairs,).
     rows
-        Load rows; more may be added at the end at any time.
+        Load rows; more may be appended at any time.
     """
 
     def __init__(self, instance: DagInstance, tasks: NDArray[np.int64], allowed: NDArray[np.bool_]) -> None:
@@ -90,27 +88,28 @@ class AssignmentLp:
         self._num_loaded = 0
 
     def add_area_rows(self) -> None:
-        """Add that the work on every GPU takes at most C."""
+        """Add the rows that bound the work on every GPU by C."""
         for gpu in range(len(self._capacity)):
             pairs = np.flatnonzero(self.gpu_of_pair == gpu)
             if len(pairs):
                 self.rows.append(LoadRow(base=0, pairs=pairs, ticks=self.durations[pairs]))
 
     def add_task_rows(self, ticks: NDArray[np.int64]) -> None:
-        """Add that every task, with what `ticks` says per pair, takes at most C."""
+        """Add one row per task: the sum of `ticks`, given per pair, over its pairs is at most C."""
         first = np.searchsorted(self.task_of_pair, np.arange(self._num_tasks + 1))
         for task in range(self._num_tasks):
             pairs = np.arange(first[task], first[task + 1])
             self.rows.append(LoadRow(base=0, pairs=pairs, ticks=ticks[pairs]))
 
     def prove(self, multipliers: Multipliers) -> int:
-        """Return the bound that some multipliers prove, rounded up; exact integer arithmetic, no solver.
+        """Return the bound that the multipliers prove, rounded up, in exact integer arithmetic and without a solver.
 
-        With multipliers u per row and y per memory row,
+        With multipliers u per row and y per memory row, every placement within the rows satisfies
 
-            C sum(u) >= sum_r u_r base_r + sum_i min over k of (sum_r u_r ticks_r[i,k] + y_k a_i) - sum_k y_k M_k,
+            C sum(u) >= sum_r u_r base_r + sum_i min over k of (sum_r u_r ticks_r[i,k] + y_k a_i) - sum_k y_k M_k.
 
-        for every placement within the rows; so neither tolerances nor a wrong answer of an LP solver can make it false.
+        Therefore neither tolerances nor a wrong answer of the solver can make the bound false (docs/bounds.md, section
+        1.3).
         """
         weight = float(np.maximum(multipliers.row, 0.0).sum())
         limited = self._capacity >= 0
@@ -137,13 +136,13 @@ class AssignmentLp:
         return max(0, -(-value // total))
 
     def solve(self) -> tuple[Multipliers, NDArray[np.float64], float]:
-        """Solve the LP with HiGHS; after rows were added it goes on from the last solution.
+        """Solve the linear program with HiGHS, starting from the last solution if rows were added since.
 
         Returns
         -------
         tuple
-            Multipliers, x per pair, and the value of C; zeros where HiGHS found nothing. None of it is trusted:
-            `prove` says what the multipliers are worth.
+            Multipliers, x per pair, and C; zeros where HiGHS found no solution. None of it is trusted: `prove` computes
+            what the multipliers are worth.
         """
         num_pairs, num_fixed = len(self.task_of_pair), self._num_tasks + len(self._limited)
         if self._highs is None:
@@ -161,7 +160,7 @@ class AssignmentLp:
         return found, values[:-1], float(values[-1]) * self._scale
 
     def _load(self) -> highspy.Highs:
-        """Give HiGHS the columns, the assignment rows and the memory rows."""
+        """Pass the columns, the assignment rows and the memory rows to HiGHS."""
         import highspy
 
         num_pairs = len(self.task_of_pair)
@@ -189,7 +188,7 @@ class AssignmentLp:
         return highs
 
     def _load_rows(self, rows: list[LoadRow]) -> None:
-        """Give HiGHS more load rows: sum of ticks x - C <= -base, all divided by the longest duration."""
+        """Pass further load rows to HiGHS: sum of ticks x - C <= -base, divided by the longest duration."""
         if not rows:
             return
         assert self._highs is not None  # made by the caller

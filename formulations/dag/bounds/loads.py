@@ -21,16 +21,22 @@ if TYPE_CHECKING:
 
 
 MAX_LP_PAIRS = 60_000
-"""Above this many (task, GPU) pairs the multipliers come from dual ascent, not from the LP."""
+"""Above this many pairs of task and GPU the multipliers come from dual ascent instead of a solver."""
 
 
 def area(instance: DagInstance, objective: Objective) -> int:
-    """Return the area bound: the optimum of the LP below, proved by its multipliers.
+    """Return the area bound (B4): the optimum of the linear program below, proved by its multipliers.
 
-    min C: sum_k x[i,k] = 1; sum_i p[i,k] x[i,k] <= C for each k; sum_k p[i,k] x[i,k] <= C for each i; memory; x >= 0.
-    Lawler and Labetoulle (1978); edges are ignored, the first release is added. `AssignmentLp.prove` says why the bound
-    holds whatever the LP solver did. For weighted completion the bound of each job's own tasks is added to its release,
-    weighted and summed.
+        min C: sum_k x[i,k] = 1; sum_i p[i,k] x[i,k] <= C for all k; sum_k p[i,k] x[i,k] <= C for all i; memory; x >= 0
+
+    Every placement of a schedule is a point, because GPUs run one task at a time; edges are ignored and the first
+    release is added. Weighted completion: the bound of each job's own tasks is added to its release, weighted and
+    summed. Cost: a linear program with n m columns, or 60 multiplicative updates above `MAX_LP_PAIRS` (docs/bounds.md,
+    section 3.5).
+
+    References
+    ----------
+    Lawler and Labetoulle (1978), for preemptive scheduling; memory rows and the proof in integers are ours.
     """
     if objective is Objective.MAKESPAN:
         if instance.num_tasks == 0:
@@ -60,15 +66,7 @@ def _area_of_tasks(instance: DagInstance, tasks: NDArray[np.int64]) -> int:
 
 
 def ascend(lp: AssignmentLp, rounds: int = 60) -> NDArray[np.float64]:
-    """Return multipliers of area rows by multiplicative updates: GPUs that the cheapest choice overloads become dearer.
-
-    Parameters
-    ----------
-    lp
-        With its area rows only.
-    rounds
-        How often the multipliers are updated.
-    """
+    """Return multipliers of the area rows, the only rows, by updates that raise the price of overloaded GPUs."""
     row_of_pair = np.empty(len(lp.task_of_pair), dtype=np.int64)
     for index, row in enumerate(lp.rows):
         row_of_pair[row.pairs] = index
@@ -88,21 +86,23 @@ def ascend(lp: AssignmentLp, rounds: int = 60) -> NDArray[np.float64]:
 
 
 MAX_ROUNDS = 30
-"""Rounds of separation; every round solves one LP."""
+"""Rounds of separation; every round solves one linear program."""
 
 ROWS_PER_ROUND = 6
-"""Most violated rows that are added per GPU and round."""
+"""Number of most violated rows that are added per GPU and round."""
 
 
 def window_load(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
-    """Return the bound of the window-load LP, proved by its multipliers; for weighted completion 0 (no such rows here).
+    """Return the bound of the window-load program (B5), proved by its multipliers; 0 for weighted completion.
 
-    If some task of S = {i : H[i,k] >= a, T[i,k] >= b} runs on k, all of S on k run after a, and b ticks remain after
-    the last: a + sum over S of p[i,k] x[i,k] + b <= C. With no task of S on k that would still claim C >= a + b, so
-    beyond a proven bound LB the surplus is tied to a task e of S:
-    LB + (a + b - LB) x[e,k] + sum over S of p[i,k] x[i,k] <= C.
-    Heads and tails are join-aware, and know contention where it is given; the rows hold with and without it. Our own
-    derivation; rows are separated in rounds.
+    If some task of S = {i : H[i,k] >= a, T[i,k] >= b} runs on k, all tasks of S on k run after a, and b ticks remain
+    after the last one: a + sum over S of p[i,k] x[i,k] + b <= C. With no task of S on k that row would still claim C >=
+    a + b. Therefore the part of a + b beyond a proven bound LB is tied to a task e of S:
+
+        LB + (a + b - LB) x[e,k] + sum over S of p[i,k] x[i,k] <= C
+
+    Heads and tails are join-aware, and use the rule of contention if it is given. Cost: at most `MAX_ROUNDS` linear
+    programs (docs/bounds.md, section 3.6; ours).
     """
     if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
@@ -114,18 +114,16 @@ def window_load(instance: DagInstance, objective: Objective, contention: Content
 def window_load_lp(
     instance: DagInstance, around: HeadsAndTails, proven: int, *, deadline: int | None = None
 ) -> tuple[int, AssignmentLp]:
-    """Separate window-load rows until the LP violates none, and return the proved bound and the LP with its rows.
+    """Separate window-load rows until the placement violates none; return the proved bound and the program.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     around
         Heads and tails; at least one GPU is left for every task.
     proven
         A proven lower bound on the makespan.
     deadline
-        Assume that the makespan is at most this: then no surplus needs to be tied to a task, and a bound above the
+        Assume that the makespan is at most this. Then no surplus needs to be tied to a task, and a bound above the
         deadline refutes the assumption (it is no bound on the makespan itself).
     """
     lp = AssignmentLp(instance, np.arange(instance.num_tasks), around.allowed)
@@ -191,26 +189,24 @@ def _violated(
 
 
 MAX_ENDS = 400
-"""Openings and ends of windows that are tried at most, evenly chosen among all; any are valid."""
+"""Largest number of openings and of ends of windows that are tried, evenly chosen among all; any choice is valid."""
 
 
 def fernandez_bussell(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
-    """Return C0 + max(0, max over a < b of (ceil(W(a,b) / m) - (b - a))); C0 is the join-aware path bound.
+    """Return C0 + max(0, max over a < b of (ceil(W(a,b) / m) - (b - a))) (B6); C0 is the join-aware path bound.
 
-    W is the sum over all tasks of min over k of the least overlap of i on k with [a,b], where its run may be shifted
+    W(a,b) is the sum over all tasks of the least overlap, over k, of a run of i on k with [a, b], where the run lies
     within [H[i,k], C0 - T[i,k]]:
 
         ov[i,k](a,b) = min(|[H, H + p] in [a,b]|, |[C0 - T - p, C0 - T] in [a,b]|),
 
     the left term alone where C0 - T - p < H. In a schedule of makespan C0 + q every run may lie up to q later, and does
-    at least as much of its work in [a, b + q]: the early run does, since the window only grew; the late run is shifted
-    by q, and so is the end of the window; and the least overlap is at one of the two. So m (b + q - a) >= W. Where
-    C0 - T - p < H, such a schedule has q >= H - (C0 - T - p) =: e if i is on k at all; the late run is the early one,
-    shifted by q - e, and [a, b + q] holds the window shifted by as much.
+    at least as much of its work in [a, b + q], so that m (b + q - a) >= W(a,b). Cost: O(D^2 n m) with at most D =
+    `MAX_ENDS` openings and ends. 0 for weighted completion (proof: docs/bounds.md, section 3.7).
 
-    Fernandez and Bussell (1973) for identical GPUs; with durations, heads and tails per GPU our own. Heads contain
-    releases; GPUs that are not allowed do not count; a task of duration 0 does no work. Always valid. For weighted
-    completion there is no such bound: 0.
+    References
+    ----------
+    Fernandez and Bussell (1973), for identical GPUs; durations, heads and tails per GPU are ours.
     """
     if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
@@ -224,7 +220,7 @@ def fernandez_bussell(instance: DagInstance, objective: Objective, contention: C
 
 
 def _windows(instance: DagInstance, around: HeadsAndTails, proven: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return openings (heads and latest starts) and ends (earliest finishes and latest finishes) worth a try."""
+    """Return the openings (heads, latest starts) and the ends (earliest and latest finishes) that are worth trying."""
     heads, late_finish = around.heads, proven - around.tails
     starts = [heads, late_finish - instance.durations]
     finishes = [heads + instance.durations, late_finish]

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def critical_path(instance: DagInstance, objective: Objective) -> int:
-    """Return the longest path from the release of its first task, with smallest durations over allowed GPUs.
+    """Return the longest path from the release of its first task, with the smallest durations over allowed GPUs (B1).
 
-    For weighted completion: the longest such path that ends in each job, weighted and summed. Always valid (textbook).
+    The tasks of a path run one after the other. Weighted completion: the longest such path that ends in each job,
+    weighted and summed. Cost: O(n m + edges) (docs/bounds.md, section 3.1; textbook).
     """
     shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max)
     duration = shortest.min(axis=1, initial=np.iinfo(np.int64).max).tolist()
@@ -37,26 +38,26 @@ def critical_path(instance: DagInstance, objective: Objective) -> int:
 
 
 def transfer_aware_path(instance: DagInstance, objective: Objective) -> int:
-    """Return max over i of min over k of (H + p + T) with transfer-aware heads and tails.
+    """Return max over i of min over k of (H + p + T) with transfer-aware heads and tails (B2).
 
-    Valid for transfer delays of at least 0, that is always here (textbook); never below the critical path.
+    It is never below the critical path. Cost: O(edges m^2) (docs/bounds.md, section 3.2; textbook).
     """
     return path_bound(instance, objective, heads_and_tails(instance, join_aware=False))
 
 
 def join_aware_path(instance: DagInstance, objective: Objective) -> int:
-    """Return max over i of min over k of (H + p + T) with join-aware heads and tails.
+    """Return max over i of min over k of (H + p + T) with join-aware heads and tails (B3).
 
-    Valid where a GPU runs one task at a time and no task is duplicated, that is always here; our own derivation (see
-    `heads_and_tails`); never below the transfer-aware path.
+    It holds because a GPU runs one task at a time and no task is duplicated, and is never below the transfer-aware
+    path. Cost: that of `heads_and_tails` (docs/bounds.md, section 3.3; ours).
     """
     return path_bound(instance, objective, heads_and_tails(instance, join_aware=True))
 
 
 def nic_aware_path(instance: DagInstance, objective: Objective, contention: Contention = Contention.NIC) -> int:
-    """Return max over i of min over k of (H + p + T) with heads and tails that know contention.
+    """Return max over i of min over k of (H + p + T) with heads and tails that use the rule of contention.
 
-    Valid under the rule of `Contention.NIC` only; our own derivation (see `nic_join`); never below the join-aware path.
-    Without contention it is the join-aware path.
+    It holds under `Contention.NIC` only, and is never below the join-aware path, which it is without contention
+    (docs/bounds.md, section 3.4; ours).
     """
     return path_bound(instance, objective, heads_and_tails(instance, contention=contention))

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 
 def destructive(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
-    """Return one more than a makespan that heads and tails or the window-load LP refute; 0 for weighted completion.
+    """Return one more than a makespan that paths or the window-load program refute (B8); 0 for weighted completion.
 
-    A makespan of at most C removes all pairs with head + duration + tail above C, which raises heads and tails of the
-    others; C is refuted if a task is left without a GPU, or the window-load LP under the deadline C proves more than C.
-    Bisection between the plain window-load bound and the first C that is not refuted. Klein and Scholl (1999) name the
-    scheme; this use is our own. Valid with and without contention; where it is given heads and tails know it, and what
-    they refute is refuted under its rule.
+    A makespan of at most C removes all pairs with head + duration + tail above C, which raises the heads and tails of
+    the others. C is refuted if some task has no GPU left, or if the window-load program under the deadline C proves
+    more than C. Doubling and bisection start at the plain window-load bound, so the cost is a logarithmic number of
+    window-load bounds. With contention, heads and tails use its rule, and the bound holds under it only
+    (docs/bounds.md, sections 1.4 and 3.8).
+
+    References
+    ----------
+    Klein and Scholl (1999) name the scheme; this use is ours.
     """
     if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
@@ -38,21 +42,38 @@ def destructive(instance: DagInstance, objective: Objective, contention: Content
     if not around.allowed.any(axis=1).all():
         return path_bound(instance, objective, around)
     refuted = path_bound(instance, objective, around) - 1
-    refuted = _largest_refuted(refuted, lambda makespan: _paths_refute(instance, makespan, contention))
+    refuted = largest_refuted(refuted, lambda makespan: _paths_refute(instance, makespan, contention))
     refuted = max(refuted, window_load_lp(instance, around, refuted + 1)[0] - 1)
-    return _largest_refuted(refuted, lambda makespan: _loads_refute(instance, makespan, contention)) + 1
+    return largest_refuted(refuted, lambda makespan: _loads_refute(instance, makespan, contention)) + 1
 
 
-def _largest_refuted(refuted: int, refutes: Callable[[int], bool]) -> int:
-    """Return a makespan that is refuted and whose successor is not, from a refuted one on: doubling, then bisection."""
-    step = max(1, refuted // 64)
-    while refutes(refuted + step):
+def largest_refuted(
+    refuted: int,
+    is_refuted: Callable[[int], bool],
+    *,
+    first_step: int = 64,
+    resolution: int = 2**62,
+    latest: int = 2**62,
+) -> int:
+    """Return a refuted makespan next to one that is not, starting at a refuted one: growing steps, then bisection.
+
+    Parameters
+    ----------
+    first_step
+        The first makespan that is tried exceeds the refuted one by 1 / first_step of it.
+    resolution
+        The result is exact to within 1 / resolution of it, and exact below that many ticks.
+    latest
+        The search ends once this is refuted, because some optimal schedule ends by then if there is any schedule.
+    """
+    step = max(1, refuted // first_step)
+    while refuted < latest and is_refuted(refuted + step):
         refuted += step
         step *= 2
     not_refuted = refuted + step
-    while not_refuted - refuted > 1:
+    while refuted < latest and not_refuted - refuted > max(1, refuted // resolution):
         middle = (refuted + not_refuted) // 2
-        if refutes(middle):
+        if is_refuted(middle):
             refuted = middle
         else:
             not_refuted = middle
@@ -66,7 +87,7 @@ def _paths_refute(instance: DagInstance, makespan: int, contention: Contention) 
 
 
 def _loads_refute(instance: DagInstance, makespan: int, contention: Contention) -> bool:
-    """Say whether the window loads prove it, if heads and tails do not."""
+    """Say whether heads and tails, or else the window loads, prove that no schedule has at most this makespan."""
     around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
     if not around.allowed.any(axis=1).all():
         return True
@@ -74,7 +95,7 @@ def _loads_refute(instance: DagInstance, makespan: int, contention: Contention) 
 
 
 MAX_DELAYS = 20_000_000
-"""Above this many edges times pairs of GPUs nothing beyond the paths is tried: it would take too much memory."""
+"""Above this many edges times pairs of GPUs only paths are used, because anything else would take too much memory."""
 
 
 def refuted_makespans(
@@ -82,16 +103,14 @@ def refuted_makespans(
 ) -> int:
     """Return the bound of the largest makespan that `Refuter` refutes.
 
-    For weighted completion each job is scheduled alone, with the heads that it has among all jobs and the tails within
-    it: taking away the tasks of the others leaves a schedule whose makespan is the job's completion time. The same
-    holds for the last one of several jobs; `rank_wise_bound` puts these bounds together.
+    Weighted completion: each job is scheduled alone, with the heads that it has among all jobs and the tails within it,
+    because removing the tasks of the others leaves a schedule whose makespan is the job's completion time. The same
+    holds for the last one of several jobs; `rank_wise_bound` combines these bounds.
 
     Parameters
     ----------
-    instance, objective, contention
-        As of every bound.
     passes, most_work
-        Of `Refuter.climb`, which first climbs without probing; the work is shared.
+        Limits of `Refuter.climb`, which first climbs without probing; the jobs share the work.
     """
     around = heads_and_tails(instance, contention=contention)
     is_possible = bool(around.allowed.any(axis=1).all())
@@ -116,7 +135,7 @@ def refuted_makespans(
             allowed=around.allowed[tasks],
         )
         share = most_work * len(tasks) // (instance.num_tasks * (layers + 1))
-        return _least_makespan(_part(instance, tasks), own, proven, latest, passes, share)
+        return _least_makespan(without_others(instance, tasks), own, proven, latest, passes, share)
 
     for job in np.flatnonzero(instance.weight > 0).tolist():
         completion[job] = last_of(np.array([job]))
@@ -126,7 +145,7 @@ def refuted_makespans(
 def _least_makespan(
     instance: DagInstance, around: HeadsAndTails, proven: int, latest: int, passes: int, most_work: int
 ) -> int:
-    """Return a bound on the makespan that is at least a proven one; some schedule ends by `latest` if there is any."""
+    """Return a bound on the makespan, at least a proven one; some schedule ends by `latest` if there is any."""
     refuter = Refuter(instance, around)
     refuted = refuter.climb(proven - 1, horizon=latest)
     if passes:
@@ -134,8 +153,8 @@ def _least_makespan(
     return max(proven, min(refuted + 1, latest))  # where the latest is refuted there is no schedule at all
 
 
-def _part(instance: DagInstance, tasks: NDArray[np.int64]) -> DagInstance:
-    """Return the instance of some tasks and the edges among them."""
+def without_others(instance: DagInstance, tasks: NDArray[np.int64]) -> DagInstance:
+    """Return the instance of some tasks and the edges among them; jobs and their numbers stay."""
     place = np.full(instance.num_tasks, -1)
     place[tasks] = np.arange(len(tasks))
     ends = place[instance.edges]
@@ -152,20 +171,23 @@ def _part(instance: DagInstance, tasks: NDArray[np.int64]) -> DagInstance:
 
 
 def energetic(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
-    """Return one more than a makespan that is refuted by windows of time and the work that must be done inside them.
+    """Return one more than a makespan that is refuted by the work that must be done inside windows of time (B7).
 
-    For a makespan C every task i on GPU k runs within [H[i,k], C - T[i,k]] (join-aware heads and tails, kept up to date
-    with what follows from C, see `tighten`), and does at least ov[i,k](a,b) of its work inside any [a,b]. If
+    Under a makespan of at most C every task i on GPU k runs within [H[i,k], C - T[i,k]] (join-aware heads and tails,
+    tightened by what follows from C, see `tighten`), and does at least ov[i,k](a,b) of its work inside any [a,b]. If
 
         sum_k x[i,k] = 1,   sum_i ov[i,k](a,b) x[i,k] <= b - a for all k and a < b,   x >= 0
 
-    has no solution, which multipliers show in exact integer arithmetic (`loads_refute`), no schedule has a makespan of
-    at most C. The rows are separated in rounds, the linear programs are solved by a small simplex method of our own, so
-    no solver is needed and none is trusted. Bisection on C, as in `destructive`, which it rarely falls below.
+    has no solution, no schedule has a makespan of at most C. Multipliers prove that in exact integer arithmetic
+    (`loads_refute`). Rows are separated in rounds, and a small simplex method of our own solves the programs, so that
+    no solver is needed and none is trusted. Memory adds rows. The search over C is that of `destructive`. Weighted
+    completion: the bounds of every job's own tasks, by weight and rank (`rank_wise_bound`). Cost: a fraction of a
+    second for up to 100 tasks (docs/bounds.md, section 3.9).
 
-    The windows are energetic reasoning (Erschler, Lopez and Thuriot 1991; Baptiste, Le Pape and Nuijten 1999); with
-    fractions of tasks on unrelated GPUs, and conditional heads and tails, it is our own. Always valid; memory adds
-    rows. For weighted completion the bounds of every job's own tasks, summed by weight and rank (`rank_wise`).
+    References
+    ----------
+    Erschler, Lopez and Thuriot (1991), Baptiste, Le Pape and Nuijten (1999): energetic reasoning; fractions of tasks on
+    unrelated GPUs and conditional heads and tails are ours.
     """
     return refuted_makespans(instance, objective, contention, passes=0, most_work=0)
 
@@ -174,19 +196,21 @@ MOST_WORK = 200_000_000
 """Elementary steps of two to five nanoseconds: about half a second on one core, and the same bound on any machine."""
 
 PASSES = 2
-"""How often all tasks are probed for one makespan at most."""
+"""Largest number of passes of probing over all tasks for one makespan."""
 
 
 def probing(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
-    """Return one more than a makespan that is refuted by assuming it, and one more thing at a time.
+    """Return one more than a makespan that is refuted by assuming it together with one more fact at a time.
 
-    As `energetic`, and never below it; beyond it every GPU of every task is tried, and an early and a late start of
-    every task: choices that are refuted go, and what holds for all choices that are left holds (`probe`). Stops after
-    a fixed amount of work. Always valid; for weighted completion the bounds of every job's own tasks, summed by weight
-    and rank (`rank_wise`).
+    It is `energetic` and, for every task, each GPU and an early and a late start are assumed in turn: choices that are
+    refuted are excluded, and what holds for all remaining choices holds (`probe_all`). Never below `energetic`; the
+    cost is limited by `MOST_WORK`. Weighted completion as in `energetic`. On 33 generated instances of 30 to 81 tasks
+    with proven optima it reached 0.988 of the optimum on average in a tenth of a second, where `destructive` has 0.944
+    (docs/bounds.md, section 3.10).
 
-    Shaving is due to Martin and Shmoys (1996), constructive disjunction to Van Hentenryck, Saraswat and Deville (1998);
-    this use of them, on placements with loads, is our own. Measured on 33 generated instances of 30 to 81 tasks with
-    proven optima: 0.988 of the optimum on average in a tenth of a second, where `destructive` has 0.944.
+    References
+    ----------
+    Martin and Shmoys (1996): shaving. Van Hentenryck, Saraswat and Deville (1998): constructive disjunction. Their use
+    on placements with loads is ours.
     """
     return refuted_makespans(instance, objective, contention, passes=PASSES, most_work=MOST_WORK)

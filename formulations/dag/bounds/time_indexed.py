@@ -1,15 +1,14 @@
-"""B10, time-indexed: what has started where by when, on buckets of time."""
+"""B10, time-indexed: a linear program over what has started where by when, on buckets of time."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formulations.dag.bounds.loads import window_load_lp
-from formulations.dag.bounds.refuted_makespans import destructive
+from formulations.dag.bounds.refuted_makespans import destructive, largest_refuted, without_others
 from formulations.dag.bounds.time_indexed_lp import CompletionLp, TimeIndexedLp, width_for
 from formulations.dag.heads_and_tails import heads_and_tails, job_path_bounds, path_bound
 from formulations.dag.time_grid import time_grid
@@ -20,8 +19,6 @@ from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from formulations.dag.heads_and_tails import HeadsAndTails
@@ -32,18 +29,11 @@ def time_indexed(instance: DagInstance, objective: Objective, contention: Conten
     """Return the bound of the time-indexed relaxation, proved by multipliers in exact integer arithmetic.
 
     The relaxation is that of `TimeIndexedLp`, on buckets so wide that it stays small (`TimeGrid` says why that is
-    right). Always valid. Measured on 17 generated instances of 5 to 42 tasks: 0.948 of the optimal makespan on average
-    in 0.5 s, where the best of the other bounds has 0.925; on 22 with several jobs 0.90 of the best known weighted
-    completion in 0.7 s, where the others have 0.81; on jobs of one task without releases 0.997 to 1.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised. Weighted completion of a single job is its weight times the makespan.
-    contention
-        What transfers share; heads and tails know it. The relaxation holds with and without it.
+    valid); the weighted completion of a single job is its weight times the makespan. It holds with and without
+    contention; heads and tails use the rule that is given. On 17 generated instances of 5 to 42 tasks it reached 0.948
+    of the optimal makespan on average in 0.5 s, where the best of the other bounds has 0.925; on 22 instances with
+    several jobs 0.90 of the best known weighted completion in 0.7 s, where the others have 0.81; on jobs of one task
+    without releases 0.997 to 1 (docs/bounds.md, section 3.11).
     """
     around = heads_and_tails(instance, contention=contention)
     proven = path_bound(instance, objective, around)
@@ -57,56 +47,30 @@ def time_indexed(instance: DagInstance, objective: Objective, contention: Conten
 
 
 ENTRIES = (2_000, 8_000)
-"""About how many entries the linear programs have: first small ones, then larger ones from where those ended."""
+"""Approximate numbers of entries of the linear programs: first small ones, then larger ones from where those ended."""
 
 FIRST_STEP = 128
-"""The first makespan that is tried lies above the refuted one by its share 1 / FIRST_STEP."""
+"""The first makespan that is tried exceeds the refuted one by 1 / FIRST_STEP of it."""
 
 RESOLUTION = 256
-"""The largest refuted makespan is found up to its share 1 / RESOLUTION, and exactly below that many ticks."""
+"""The largest refuted makespan is found to within 1 / RESOLUTION of it, and exactly below that many ticks."""
 
 
 def time_indexed_makespan(instance: DagInstance, contention: Contention = Contention.NONE) -> int:
     """Return one more than a makespan that is refuted, at least the destructive bound.
 
     A makespan of at most C gives every task a window on every GPU, by heads and tails that use C, and the load rows of
-    the window-load linear program under the deadline C. If every point of `TimeIndexedLp` with these windows and rows
-    leaves a part of some task late, C is refuted: `dual_bound` proves that the sum of the late columns is positive.
-    That is stronger than minimising the makespan within windows that follow from a known schedule: on the example of
-    the HEFT paper 72 is refuted and 73 optimal, where the minimum is 67. Load rows keep what rounding to buckets takes
-    from the capacity of GPUs. (Destructive scheme: Klein and Scholl 1999; this use is ours.)
-
-    Parameters
-    ----------
-    instance
-        What is scheduled; at least one task.
-    contention
-        What transfers share; heads and tails know it.
+    the window-load program under the deadline C. If every point of `TimeIndexedLp` with these windows and rows has a
+    positive sum of late columns, which `dual_bound` proves, C is refuted. That is stronger than minimising the makespan
+    within windows that follow from a known schedule: on the example of the HEFT paper 72 is refuted and 73 is optimal,
+    where the minimum is 67. Load rows restore the capacity of GPUs that rounding to buckets loses. (Destructive scheme:
+    Klein and Scholl 1999; this use is ours.)
     """
     refuted, latest = destructive(instance, Objective.MAKESPAN, contention) - 1, horizon(instance)
     for max_entries in ENTRIES:
         is_refuted = partial(_is_refuted, instance, max_entries=max_entries, contention=contention)
-        refuted = _search(refuted, latest, is_refuted)
+        refuted = largest_refuted(refuted, is_refuted, first_step=FIRST_STEP, resolution=RESOLUTION, latest=latest)
     return refuted + 1
-
-
-def _search(refuted: int, latest: int, is_refuted: Callable[[int], bool]) -> int:
-    """Return a refuted makespan beside one that is not, from a refuted one on: growing steps, then bisection.
-
-    Makespans beyond `latest` are not tried: some optimal schedule ends by then, if there is one at all.
-    """
-    step = max(1, refuted // FIRST_STEP)
-    while refuted < latest and is_refuted(refuted + step):
-        refuted += step
-        step *= 2
-    not_refuted = refuted + step
-    while refuted < latest and not_refuted - refuted > max(1, refuted // RESOLUTION):
-        middle = (refuted + not_refuted) // 2
-        if is_refuted(middle):
-            refuted = middle
-        else:
-            not_refuted = middle
-    return refuted
 
 
 def _is_refuted(instance: DagInstance, makespan: int, *, max_entries: int, contention: Contention) -> bool:
@@ -129,32 +93,30 @@ def _is_refuted(instance: DagInstance, makespan: int, *, max_entries: int, conte
 
 
 LP_ENTRIES = 15_000
-"""About how many entries the linear program has that HiGHS solves."""
+"""Approximate number of entries of the linear program that HiGHS solves."""
 
 ASCENT_ENTRIES = 300_000
-"""About how many the one has whose prices are improved afterwards: milliseconds per round."""
+"""Approximate number of entries of the program whose prices are improved afterwards, at milliseconds per round."""
 
 ASCENT_ROUNDS = 300
-"""Rounds of that."""
+"""Rounds of `dual_ascent`."""
 
 _LARGEST = 2**60
-"""Costs of single columns stay below this, with room for their sums within 64 bits."""
+"""Costs of single columns stay below this, so that their sums fit into 64 bits."""
 
 
 def time_indexed_completion(instance: DagInstance, around: HeadsAndTails) -> int:
     """Return the bound on the weighted completion of several jobs; 0 where the instance is too large.
 
-    HiGHS solves `CompletionLp` on buckets so wide that it has about `LP_ENTRIES` entries, where no job completes before
-    the destructive bound of its own tasks alone. The multipliers, which are prices of the buckets of GPUs and of
-    transfers, are carried over to buckets as narrow as `ASCENT_ENTRIES` allows and improved there: most of what wide
-    buckets lose comes back, for far less than a solution on narrow ones would take. (Ours.)
+    HiGHS solves `CompletionLp` on wide buckets (about `LP_ENTRIES` entries), where no job completes before the
+    destructive bound of its own tasks alone. Its multipliers are prices of GPUs and transfers in each bucket. They are
+    carried over to buckets as narrow as `ASCENT_ENTRIES` allows and improved there, which recovers most of what wide
+    buckets lose at a fraction of the cost of solving on narrow ones. (Ours.)
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     around
-        Its heads and tails, without an assumption on the objective; at least one GPU is left for every task.
+        Heads and tails without an assumption on the objective; at least one GPU is left for every task.
     """
     end = _end_of_grid(instance, around)
     heads, allowed, latest = around.heads, around.allowed, np.full(instance.durations.shape, end)
@@ -180,47 +142,26 @@ def time_indexed_completion(instance: DagInstance, around: HeadsAndTails) -> int
 
 
 def _each_alone(instance: DagInstance, around: HeadsAndTails) -> NDArray[np.int64]:
-    """Return a lower bound on the completion time of every job, shape (jobs,): as if the others were not there."""
+    """Return a lower bound on the completion time of every job as if it were alone, shape (jobs,)."""
     at_least, latest = job_path_bounds(instance, around), horizon(instance)
     for job in np.flatnonzero(np.bincount(instance.job_of_task, minlength=instance.num_jobs) > 1).tolist():
-        alone = destructive(_alone(instance, job), Objective.MAKESPAN)
+        alone = destructive(without_others(instance, np.flatnonzero(instance.job_of_task == job)), Objective.MAKESPAN)
         at_least[job] = max(at_least[job], min(alone, latest))  # above that there is no schedule at all
     return at_least
 
 
-def _alone(instance: DagInstance, job: int) -> DagInstance:
-    """Return the tasks of a job and the edges between them."""
-    tasks = np.flatnonzero(instance.job_of_task == job)
-    position = np.full(instance.num_tasks, -1)
-    position[tasks] = np.arange(len(tasks))
-    edges = position[instance.edges]
-    inside = (edges >= 0).all(axis=1)
-    return replace(
-        instance,
-        durations=instance.durations[tasks],
-        task_memory=instance.task_memory[tasks],
-        job_of_task=np.zeros(len(tasks), dtype=np.int64),
-        edges=edges[inside],
-        edge_bytes=instance.edge_bytes[inside],
-        release=instance.release[[job]],
-        weight=instance.weight[[job]],
-        task_names=tuple(instance.task_names[task] for task in tasks),
-        job_names=(instance.job_names[job],),
-    )
-
-
 def _end_of_grid(instance: DagInstance, around: HeadsAndTails) -> int:
-    """Return a tick by which nearly all work can be done; any value is right, see `CompletionLp`."""
+    """Return a tick by which nearly all work can be done; any value is valid, see `CompletionLp`."""
     shortest = np.where(around.allowed, instance.durations, np.iinfo(np.int64).max).min(axis=1)
     work = int(instance.release.max()) + int(shortest.sum()) // instance.num_gpus
     return max(path_bound(instance, Objective.MAKESPAN, around), work) * 5 // 4 + 1
 
 
 def carry_prices(wide: CompletionLp, prices: NDArray[np.float64], narrow: CompletionLp) -> NDArray[np.float64]:
-    """Return multipliers of the rows of a program that mean what those of a coarser one mean (ours).
+    """Return multipliers for a program that mean what those of a coarser program mean (ours).
 
-    The price of a bucket of a GPU is spread over the narrow ones inside it, smoothly. A transfer row at the end of a
-    wide bucket follows from the narrow one at the same end, which gets its price; memory and jobs keep theirs.
+    The price of a GPU in a wide bucket is spread smoothly over the narrow buckets inside it. A transfer row at the end
+    of a wide bucket follows from the narrow one at the same end, which gets its price; memory and jobs keep theirs.
 
     Parameters
     ----------

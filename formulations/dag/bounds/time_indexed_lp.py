@@ -28,25 +28,19 @@ class RowBlock:
 
 
 class TimeIndexedLp:
-    """Columns S[i,k,t] (task i has started on GPU k by the end of bucket t) and late[i] (after all buckets); rows.
+    """Columns S[i,k,t] (task i has started on GPU k by the end of bucket t) and late[i] (it starts after all buckets).
 
-    With X[i,k,t] = S[i,k,t] - S[i,k,t-1], windows, occupancy and lag of a `TimeGrid`:
+    With X[i,k,t] = S[i,k,t] - S[i,k,t-1], and windows, occupancy and lag of a `TimeGrid`:
 
         sum over k of S[i,k,last] + late[i] = 1, S never falls               (the domain)
         sum over i of (S[i,k,t] - S[i,k,t - occupancy]) <= 1                 for every GPU k and bucket t
         sum over i of a[i] S[i,k,last] <= M[k]                               for every GPU with a limit
         S[i,k,t] <= sum over l of S[h,l,t - lag[h,i](l,k)]                   for every edge (h,i), GPU k and bucket t
 
-    The last row is the strong transfer row: what has started on k by t found each predecessor started early enough,
-    wherever that one sits. Cumulative columns keep all rows sparse; the relaxation is that over X. Every schedule that
-    places the tasks within the windows, or later, is a point. (Basic model: textbook; transfer rows and buckets ours.)
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    grid
-        Where it may start.
+    The last row is the strong transfer row: if i has started on k by t, each predecessor has started early enough,
+    wherever it sits. Cumulative columns keep all rows sparse; the relaxation is that over X. Every schedule that places
+    the tasks within the windows, or later, is a point (docs/bounds.md, section 3.11; the basic model is textbook,
+    transfer rows and buckets are ours).
 
     Attributes
     ----------
@@ -56,12 +50,10 @@ class TimeIndexedLp:
         Column of S[i,k,first], shape (n, m), -1 where i cannot sit on k.
     late
         Column of late[i], shape (n,).
-    capacity
-        Rows of GPU k.
+    capacity, memory
+        Capacity rows and memory row by GPU.
     transfer
-        Rows of edge and GPU of its head.
-    memory
-        Row of GPU k.
+        Transfer rows by edge and GPU of its head.
     """
 
     def __init__(self, instance: DagInstance, grid: TimeGrid) -> None:
@@ -119,7 +111,7 @@ class TimeIndexedLp:
         return np.arange(self.grid.first[task, k], self.grid.last[task, k] + 1)
 
     def _make_columns(self) -> None:
-        """Give the columns their numbers: by task, by GPU, by bucket, then late."""
+        """Lay out the columns by task, by GPU and by bucket, then late."""
         possible = self.grid.possible
         lengths = np.where(possible, self.grid.last - self.grid.first + 1, 0)
         with_late = np.append(lengths, np.ones((len(lengths), 1), dtype=np.int64), axis=1)
@@ -133,13 +125,13 @@ class TimeIndexedLp:
     def _started(
         self, tasks: NDArray[np.int64], gpus: NDArray[np.int64], buckets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the columns of S[i,k,t], arrays that broadcast, and where there is one: before the window S is 0."""
+        """Return the columns of S[i,k,t], for arrays that broadcast, and where S exists: before the window it is 0."""
         first, last, offset = (array[tasks, gpus] for array in (self.grid.first, self.grid.last, self.offset))
         columns = offset + np.minimum(buckets, last) - first
         return columns, (buckets >= first) & (offset >= 0)
 
     def _add_capacity(self, k: int) -> None:
-        """Let one task at a time occupy a GPU; rows for buckets in which something may start."""
+        """Let one task at a time occupy a GPU, in the buckets in which something may start."""
         tasks = np.flatnonzero((self.offset[:, k] >= 0) & (self.grid.occupancy[:, k] > 0))
         if not len(tasks):
             return
@@ -162,14 +154,14 @@ class TimeIndexedLp:
         self.memory[k] = int(row[0])
 
     def _add_transfer(self, edge: int, k: int) -> None:
-        """Let data arrive: rows of one edge and the GPU of its head, without those that later ones imply."""
+        """Add the transfer rows of one edge and the GPU of its head, without those that later ones imply."""
         h, i = self.instance.edges[edge].tolist()
         if self.offset[i, k] < 0:
             return
         sources = np.flatnonzero(self.offset[h] >= 0)
         lag = self.grid.lag[edge, sources, k][:, None]
         buckets = self.buckets(i, k)
-        # From here on h has started or is late, whatever its GPU: the row of the last bucket implies those before it.
+        # From here on h has started or is late, whatever its GPU: the row of the last bucket implies the earlier ones.
         everywhere = int((self.grid.last[h, sources] + lag[:, 0]).max(initial=-1))
         if everywhere <= buckets[-1]:
             buckets = np.append(buckets[buckets < everywhere], buckets[-1])
@@ -190,14 +182,8 @@ def width_for(
 ) -> int | None:
     """Return the least width of buckets for which the rows have about `max_entries` entries; None if there is none.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    earliest, latest, allowed
-        As `time_grid` takes them.
-    max_entries
-        Counted per task, GPU and bucket: two for the rows of the GPU, and m + 1 per edge into the task.
+    Entries are counted per task, GPU and bucket: two for the rows of the GPU, and m + 1 per edge into the task. The
+    arrays are those of `time_grid`.
     """
     possible = allowed & (earliest <= latest)
     entries = np.bincount(instance.edges[:, 1], minlength=instance.num_tasks) * (instance.num_gpus + 1) + 2
@@ -219,25 +205,23 @@ def width_for(
 class CompletionLp(TimeIndexedLp):
     """Minimise the sum over jobs j of w[j] CJ[j], over starts up to an end of the grid, or later.
 
-    With e[i,k,t] the least time of the finish of i on k plus its tail within the job, if i starts in bucket t, and
-    e'[i] the least one if it starts after the grid, for every task i of a job j of several tasks
+    Let e[i,k,t] be the least time of the finish of i on k plus its tail within the job if i starts in bucket t, and
+    e'[i] the least one if it starts after the grid. For every task i of a job j of several tasks
 
         CJ[j] >= sum over k, t of e[i,k,t] X[i,k,t] + e'[i] late[i],
 
-    and in the place of CJ[j] that sum itself for a job of one task. What does not fit into the grid is late and
-    occupies nothing, so any end is right. Starts and tails enter e in ticks, not in buckets. (Late columns and costs in
+    and for a job of one task that sum itself replaces CJ[j]. A task that does not fit into the grid is late and
+    occupies nothing, so any end is valid. Starts and tails enter e in ticks, not in buckets. (Late columns and costs in
     ticks: ours.)
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     around
-        Its heads and tails, without an assumption on the objective; at least one GPU is left for every task.
+        Heads and tails without an assumption on the objective; at least one GPU is left for every task.
     at_least
         Proven lower bound on the completion time of every job, shape (jobs,).
     end
-        The grid ends with the bucket that holds this tick.
+        The grid ends with the bucket that contains this tick.
     width
         Ticks per bucket.
 
@@ -280,14 +264,14 @@ class CompletionLp(TimeIndexedLp):
         self.lp = self.finish(cost)
 
     def affordable(self, prices: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return prices of rows where those of no job's completion time sum to more than its weight."""
+        """Return the prices, scaled where those of one job's completion time sum to more than its weight."""
         prices = prices.copy()
         for rows, weight in self.job_rows:
             prices[rows] *= min(1.0, weight / max(float(prices[rows].sum()), 1e-300))
         return prices
 
     def _add_job(self, tasks: list[int], weight: int, at_least: int) -> None:
-        """Add the completion time of a job, after the end of each of its tasks."""
+        """Add the completion time of a job, which no task of it exceeds."""
         ends = [self._end(task) for task in tasks]
         at_most = max(at_least, *(longest for _, _, longest in ends))
         completion = self.add_boxes(np.array([at_least]), np.array([at_most]))

@@ -1,4 +1,4 @@
-"""The decisions of the CP-SAT model and its rows, one function per constraint."""
+"""The decisions of the CP-SAT model and its constraints, one function each."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ class Variables:
         Literal "task i sits on GPU k" for the pairs that are left.
     gpus
         GPUs that are left for every task.
-    start
-        Start of every task.
     finish
         Finish of every task, an expression.
     delay_reached
@@ -54,7 +52,7 @@ class Variables:
 
 
 def add_variables(model: cp_model.CpModel, instance: DagInstance, within: Windows) -> Variables:
-    """Add one literal per pair that is left, exactly one per task, and the starts within their windows."""
+    """Add one literal per pair that is left, exactly one true per task, and the starts within their windows."""
     on: dict[tuple[int, int], cp_model.IntVar] = {}
     gpus: list[list[int]] = []
     start: list[cp_model.IntVar] = []
@@ -108,8 +106,9 @@ def add_transfers(
 ) -> None:
     """Start a task after its predecessors and their transfers.
 
-    With the distinct delays 0 = v_0 < v_1 < ... of an edge and literals z_t "the delay is at least v_t":
-    start >= finish of the predecessor + sum of (v_t - v_(t-1)) z_t, and clauses that fix z from the two GPUs.
+    With the distinct delays 0 = v_0 < v_1 < ... of an edge and literals z_t "the delay is at least v_t": start >=
+    finish of the predecessor + sum of (v_t - v_(t-1)) z_t, and clauses that fix z from the two GPUs
+    (docs/formulations.md, section 4.1).
     """
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
         if should_give_up():
@@ -131,7 +130,7 @@ def add_transfers(
 
 
 def _fix_uniform_delay(model: cp_model.CpModel, variables: Variables, tail: int, head: int, z: cp_model.IntVar) -> None:
-    """Make z say "different GPUs"."""
+    """Let z say "different GPUs"."""
     on = variables.on
     for k in sorted({*variables.gpus[tail], *variables.gpus[head]}):
         if (tail, k) not in on:
@@ -153,7 +152,7 @@ def _fix_delays(
     steps: list[int],
     reached: list[cp_model.IntVar],
 ) -> None:
-    """Make the literals of an edge follow from the two GPUs."""
+    """Let the literals of an edge follow from the two GPUs."""
     level_of_delay = {delay: level for level, delay in enumerate(steps)}
     for (k, l), delay in pairs.items():
         there = [~variables.on[tail, k], ~variables.on[head, l]]
@@ -165,7 +164,7 @@ def _fix_delays(
 
 
 def add_windows(model: cp_model.CpModel, instance: DagInstance, variables: Variables, within: Windows) -> None:
-    """Redundant: a task on GPU k keeps the window of that pair where it is narrower than that of its start."""
+    """Keep the window of a pair where it is narrower than that of the start (redundant)."""
     for (task, k), literal in variables.on.items():
         earliest = int(within.around.heads[task, k])
         latest = int(within.latest_finish[task, k] - instance.durations[task, k])
@@ -177,7 +176,7 @@ def add_windows(model: cp_model.CpModel, instance: DagInstance, variables: Varia
 def add_window_loads(
     model: cp_model.CpModel, lp: AssignmentLp, variables: Variables, makespan: cp_model.IntVar
 ) -> None:
-    """Redundant: the rows of the window-load LP, which tell the search early how much a GPU can take in between."""
+    """Add the rows of the window-load program, which tell the search early how much a GPU can take (redundant)."""
     from ortools.sat.python import cp_model
 
     literals = [
@@ -189,7 +188,7 @@ def add_window_loads(
 
 
 def add_loads(model: cp_model.CpModel, instance: DagInstance, variables: Variables, last: cp_model.LinearExprT) -> None:
-    """Redundant: the work on a GPU, and all tasks at their smallest durations on m GPUs, fit before the last finish."""
+    """Fit the work on each GPU, and all shortest durations on m GPUs, before the last finish (redundant)."""
     for k in range(instance.num_gpus):
         work = [
             (task, int(instance.durations[task, k])) for task in range(instance.num_tasks) if (task, k) in variables.on

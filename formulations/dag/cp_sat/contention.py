@@ -33,8 +33,8 @@ class ContentionVariables:
     Parameters
     ----------
     start
-        Start of the transfer along an edge, for the edges that may run between servers; anywhere between the two tasks
-        where it does not.
+        Start of the transfer along an edge, for the edges that may run between servers; if it does not, any time
+        between the two tasks.
     delay
         For those of them with delays of several lengths: the delay, and the end of the transfer.
     on_server
@@ -74,14 +74,9 @@ def add_contention(
     Per edge a start S with finish of the predecessor <= S and S + delay <= start of the successor, the delay from the
     literals of `add_transfers`; per server u that the edge may leave the literal "its tail is on u and its head is not"
     and an optional interval from S on, in the no-overlap of u's outgoing side; the same for the servers it may enter.
-    The interval has a fixed size where all links between u and other servers give the edge the same delay. So an edge
+    The interval has a fixed size if all links between u and other servers give the edge the same delay. So an edge
     takes 2 literals and intervals per server, not one per pair of GPUs. Everything else in the model holds with and
-    without contention. Our own design.
-
-    Parameters
-    ----------
-    model, instance, variables, within, should_give_up
-        As in `CpSatModel`, with the transfers added.
+    without contention (docs/formulations.md, section 4.5; ours).
     """
     added, servers = ContentionVariables(), server_of_gpu(instance).tolist()
     on_server = _on_server(model, variables, servers, added)
@@ -107,7 +102,7 @@ def add_contention(
             sides[side, server].append(_interval(model, added, edge, values, crosses, f"{side}[{edge},{server}]"))
             least = next(literal for delay, literal in reached if delay >= min(values))
             if crosses is not True:
-                model.add_implication(crosses, least)  # redundant: so much at least, whatever the other end
+                model.add_implication(crosses, least)  # redundant: at least this delay, whatever the other end
     for intervals in sides.values():
         if len(intervals) > 1:
             model.add_no_overlap(intervals)
@@ -117,7 +112,7 @@ def add_contention(
 def hint_contention(
     model: cp_model.CpModel, instance: DagInstance, added: ContentionVariables, schedule: DagSchedule
 ) -> None:
-    """Hint what contention added; transfers without a start of their own are put where their data is ready."""
+    """Hint the variables of contention; transfers without a start of their own start when their data is ready."""
     servers, gpu = server_of_gpu(instance), schedule.gpu
     finish = finish_times(instance, schedule)
     for (task, server), literal in added.on_server.items():
@@ -152,7 +147,7 @@ def lacks_starts(instance: DagInstance, added: ContentionVariables, schedule: Da
 def _on_server(
     model: cp_model.CpModel, variables: Variables, servers: list[int], added: ContentionVariables
 ) -> dict[tuple[int, int], cp_model.LiteralT]:
-    """Return a literal for every task and server that is left, True where there is one server only."""
+    """Return a literal for every task and server that is left, True where only one server is left."""
     literals: dict[tuple[int, int], cp_model.LiteralT] = {}
     for task, left in enumerate(variables.gpus):
         on_gpus: dict[int, list[cp_model.IntVar]] = defaultdict(list)
@@ -181,14 +176,14 @@ def _add_start(
     edge: int,
     needs_delay: bool,
 ) -> None:
-    """Add the start of a transfer between its two tasks and, where that is needed, its delay and end."""
+    """Add the start of a transfer between its two tasks and, if it is needed, its delay and end."""
     from ortools.sat.python import cp_model
 
     tail, head = instance.edges[edge].tolist()
     durations, around = instance.durations, within.around
     low = min(int(around.heads[tail, k] + durations[tail, k]) for k in variables.gpus[tail])
     high = max(int(within.latest_finish[head, k] - durations[head, k]) for k in variables.gpus[head])
-    low = min(low, high)  # where they are the other way round there is no schedule, as the rows below say
+    low = min(low, high)  # if low > high there is no schedule, as the rows below say
     start = added.start[edge] = model.new_int_var(low, high, f"transfer[{edge}]")
     steps = [0, *(ticks for ticks, _ in variables.delay_reached[edge])]
     literals = [literal for _, literal in variables.delay_reached[edge]]

@@ -45,19 +45,15 @@ class CpSatModel:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     within
-        Windows that are not empty; the model holds schedules within them only.
+        Windows that are not empty; the model contains only schedules within them.
     should_give_up
-        Asked now and then while the model is built.
+        Called now and then while the model is built.
     symmetry
-        Whether to keep only one of schedules that differ by swaps of like GPUs, servers or tasks; only right where the
+        Whether to keep only one of schedules that differ by swaps of like GPUs, servers or tasks; valid only if the
         windows follow from the instance and nothing else.
     contention
-        What transfers share.
+        Rule under which transfers share interfaces.
     completion_tails
         For weighted completion of a part of a schedule: ticks from the finish of task i on GPU k to the completion of
         job j, shape (n, m, jobs), negative where j does not wait for it. None: each job waits for its own tasks only,
@@ -66,12 +62,12 @@ class CpSatModel:
     Raises
     ------
     GaveUpError
-        If the model was given up before it was complete.
+        If `should_give_up` returned True before the model was complete.
 
     Attributes
     ----------
     proto_model
-        The model to be solved.
+        The model that CP-SAT solves.
     """
 
     def __init__(
@@ -113,7 +109,7 @@ class CpSatModel:
         return literals + (0 if self._nics is None else self._nics.num_literals)
 
     def hint(self, schedule: DagSchedule) -> None:
-        """Hint a complete solution; a schedule outside the windows is left out."""
+        """Hint a complete solution; a schedule outside the windows is ignored."""
         variables, model = self._variables, self.proto_model
         model.clear_hints()
         schedule = normal_form(self._instance, self._classes, schedule)
@@ -163,10 +159,7 @@ def add_objective(
     within: Windows,
     completion_tails: NDArray[np.int64] | None = None,
 ) -> cp_model.IntVar:
-    """Add the completion times, minimise, and return an expression for the last finish of any task.
-
-    `completion_tails` is as in `CpSatModel`.
-    """
+    """Add the completion times, minimise, and return an expression for the last finish of any task."""
     if objective is Objective.MAKESPAN:
         return _minimise_makespan(model, instance, variables, within)
     return _minimise_weighted_completion(model, instance, variables, within, completion_tails)
@@ -227,7 +220,7 @@ def _wait_across_jobs(
             tails = {k: int(completion_tails[task, k, job]) for k in left if completion_tails[task, k, job] >= 0}
             latest = max((int(within.latest_finish[task, k]) + tail for k, tail in tails.items()), default=0)
             if job == instance.job_of_task[task] or latest <= within.completion_at_least[job]:
-                continue  # nothing that the own row or the domain does not say
+                continue  # the task's own row or the domain says as much
             if len(tails) == len(left):
                 model.add(completion >= variables.finish[task] + variables.chosen(task, tails))
             else:
@@ -251,8 +244,9 @@ def break_symmetry(
     """Use the members of a class in order along one order of the tasks, and start like tasks in order.
 
     In the order v_1, v_2, ..: member r + 1 takes v_t only if member r takes one of v_1 .. v_(t-1); the literals "member
-    r takes one of the first t" keep the rows short. Right because any schedule can be renamed into this form
-    (`normal_form`); like tasks are ordered by their starts only, which renaming GPUs leaves alone. Our own derivation.
+    r takes one of the first t" keep the rows short. Any schedule can be renamed into this form (`normal_form`); like
+    tasks are ordered by their starts only, which renaming GPUs does not change (docs/formulations.md, section 4.3;
+    ours).
 
     Returns
     -------

@@ -32,17 +32,14 @@ class CoreModel:
         sum over k of H[i,k] x[i,k] <= s[i] <= sum over k of (D[i,k] - p[i,k]) x[i,k],
         C >= f[i] + sum over k of T[i,k] x[i,k],   minimise C,
 
-    or CJ[job of i] and its tails in the place of C, minimise sum over j of w[j] CJ[j]. Transfers and non-overlap are
-    what the models differ in: a subclass adds them.
+    or, for weighted completion, CJ[job of i] and its tails in the place of C, minimise sum over j of w[j] CJ[j]. The
+    models differ in how they state transfers and non-overlap, which a subclass adds (docs/formulations.md, section
+    3.2).
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     within
-        Windows that are not empty; the model holds schedules within them only.
+        Windows that are not empty; the model contains only schedules within them.
 
     Attributes
     ----------
@@ -56,7 +53,7 @@ class CoreModel:
     latest_start
         D - p, shape (n, m); meaningless where a GPU is not left.
     tails
-        To the makespan, or to the completion time of the task's own job, shape (n, m).
+        Tails to the makespan, or to the completion time of the task's own job, shape (n, m).
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
@@ -87,7 +84,7 @@ class CoreModel:
         return self.pyomo_model.completion[0 if is_makespan else int(self.instance.job_of_task[task])]
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         gpu, start, finish = schedule.gpu, schedule.start, finish_times(self.instance, schedule)
         tasks, around = np.arange(self.instance.num_tasks), self.within.around
         if not around.allowed[tasks, gpu].all() or (start < around.heads[tasks, gpu]).any():
@@ -99,11 +96,7 @@ class CoreModel:
             variable.set_value(int(gpu[task] == k))
         for task in tasks.tolist():
             model.start[task].set_value(int(start[task]))
-        if self.objective is Objective.MAKESPAN:
-            model.completion[0].set_value(int(finish.max(initial=0)))
-        else:
-            for job, ticks in enumerate(completion_times(self.instance, schedule).tolist()):
-                model.completion[job].set_value(ticks)
+        self._set_completion(schedule)
         return True
 
     def schedule(self) -> DagSchedule:
@@ -112,6 +105,15 @@ class CoreModel:
         gpu = [max(left, key=lambda k: self.on[task, k].value) for task, left in enumerate(self.gpus)]
         start = [model.start[task].value for task in range(self.instance.num_tasks)]
         return left_shift(self.instance, np.array(gpu, dtype=np.int64), np.array(start, dtype=np.float64))
+
+    def _set_completion(self, schedule: DagSchedule) -> None:
+        """Give the makespan or the completion times their values in a schedule."""
+        if self.objective is Objective.MAKESPAN:
+            ends = [int(finish_times(self.instance, schedule).max(initial=0))]
+        else:
+            ends = completion_times(self.instance, schedule).tolist()
+        for number, ticks in enumerate(ends):
+            self.pyomo_model.completion[number].set_value(ticks)
 
     def _add_placement(self) -> Mapping[tuple[int, int], pyo.Var]:
         """Give every task one GPU."""
@@ -150,7 +152,7 @@ class CoreModel:
         model.memory = pyo.Constraint(limited, rule=fits)
 
     def _add_completion(self) -> None:
-        """Add makespan or completion times, and minimise."""
+        """Add the makespan or the completion times, and minimise."""
         model, instance, within = self.pyomo_model, self.instance, self.within
         if self.objective is Objective.MAKESPAN:
             model.completion = pyo.Var([0], bounds=(within.at_least, within.at_most))
@@ -163,7 +165,7 @@ class CoreModel:
         model.cost = pyo.Objective(expr=cost, sense=pyo.minimize)
 
     def _add_tail_rows(self) -> None:
-        """Put makespan or completion times after every finish and its tail."""
+        """Let the makespan or the completion time be at least every finish plus its tail."""
         self.pyomo_model.tail = pyo.Constraint(
             range(self.instance.num_tasks),
             rule=lambda _, task: self.ends(task) >= self.finish(task) + self.chosen(task, self.tails[task]),
@@ -171,13 +173,7 @@ class CoreModel:
 
 
 def add_load_rows(core: CoreModel) -> None:
-    """Add the rows of the window-load LP, which are redundant, for the makespan only.
-
-    Parameters
-    ----------
-    core
-        Gets the rows ``window_load``.
-    """
+    """Add the rows ``window_load`` of the window-load program, which are redundant; for the makespan only."""
     if core.objective is not Objective.MAKESPAN or not core.instance.num_tasks:
         return
     model = core.pyomo_model
@@ -192,7 +188,7 @@ def add_load_rows(core: CoreModel) -> None:
 
 
 def add_reduced_transfers(core: CoreModel) -> None:
-    """Let data arrive before a task starts.
+    """Let data arrive before a task starts: variables ``both[edge, k, l]``, rows ``leaves``, ``arrives`` and ``after``.
 
     Per edge (h, i), with z[k,l] >= 0 continuous, k = l included:
 
@@ -200,13 +196,8 @@ def add_reduced_transfers(core: CoreModel) -> None:
         s[i] >= f[h] + sum over k, l of c[h,i](k,l) z[k,l].
 
     Then z[k,l] = x[h,k] x[i,l] for integer x, and z <= x[h,k], z <= x[i,l], z >= x[h,k] + x[i,l] - 1 follow: 2m + 1
-    rows instead of 3m^2 (textbook). Pairs of GPUs that the windows leave no time for have no z at all, so none of
-    their delays becomes a huge coefficient (ours).
-
-    Parameters
-    ----------
-    core
-        Gets the variables ``both[edge, k, l]`` and the rows ``leaves``, ``arrives`` and ``after``.
+    rows instead of 3m^2 (textbook). Pairs of GPUs that the windows leave no time for have no z, so none of their delays
+    becomes a huge coefficient (ours).
     """
     model, instance, gpus = core.pyomo_model, core.instance, core.gpus
     delays = {edge: possible_delays(core, edge) for edge in range(instance.num_edges)}

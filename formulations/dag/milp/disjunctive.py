@@ -1,4 +1,4 @@
-"""The pairwise disjunctive MILP: who goes first, for every pair of tasks that may compete for a GPU."""
+"""The pairwise disjunctive MILP: an order for every pair of tasks that may compete for a GPU."""
 
 from __future__ import annotations
 
@@ -27,13 +27,9 @@ class DisjunctiveModel(CoreModel):
         s[i] >= f[h] - g(h,i,k) (1 - y) - G(h,i) off      g(h,i,k) = max(0, D[h,k] - H[i,k])
         s[h] >= f[i] - g(i,h,k) y       - G(i,h) off      G(h,i)   = max(0, max over l of D[h,l] - min over l of H[i,l])
 
-    The form is that of the published program of Moirai (github.com/moirai-placement/moirai), with one large constant
-    throughout; its constants per pair, heads and tails, reduced linearisation of transfers and load rows are ours.
-
-    Parameters
-    ----------
-    instance, objective, within
-        As in `CoreModel`.
+    The form is that of the published program of Moirai (github.com/moirai-placement/moirai), which has one large
+    constant throughout; constants per pair, heads and tails, reduced linearisation of transfers and load rows are ours
+    (docs/formulations.md, section 6).
 
     Attributes
     ----------
@@ -42,7 +38,7 @@ class DisjunctiveModel(CoreModel):
 
     Raises
     ------
-    BeyondReachError
+    ModelTooLargeError
         If the horizon is so long that tolerances could switch rows off, or there are too many pairs.
     """
 
@@ -55,7 +51,7 @@ class DisjunctiveModel(CoreModel):
         add_load_rows(self)
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         if not super().set_start(schedule):
             return False
         set_reduced_transfers(self, schedule)

@@ -11,7 +11,8 @@ from pyomo.gdp import Disjunct, Disjunction
 
 from formulations.dag.incomparable_pairs import incomparable_pairs
 from formulations.dag.milp.core_model import CoreModel, add_load_rows, possible_delays
-from formulations.dag.milp.interface import ModelTooLargeError, check_model_size
+from formulations.dag.milp.interface import check_model_size
+from formulations.model_too_large import ModelTooLargeError
 from instances.dag.objective import finish_times
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ Transformation = Literal["bigm", "mbigm", "hull"]
 """How a disjunction becomes rows: a constant per row, one per row and other disjunct, or the convex hull."""
 
 MAX_DISJUNCTS = 5_000
-"""Far beyond what is proved; building takes between 0.3 (bigm) and 2 (hull) milliseconds per disjunct."""
+"""Far more than can be solved to proof; building takes between 0.3 (bigm) and 2 (hull) milliseconds per disjunct."""
 
 
 class GeneralisedDisjunctiveModel(CoreModel):
-    """Choices as disjunctions: where a task runs, who of two tasks goes first, which link an edge takes.
+    """Choices as disjunctions: where a task runs, which of two tasks goes first, which link an edge takes.
 
     With dur[i] the duration of i, one disjunct of each of these holds:
 
@@ -39,18 +40,17 @@ class GeneralisedDisjunctiveModel(CoreModel):
         pair h < i:   s[i] >= s[h] + dur[h];  or s[h] >= s[i] + dur[i];  or x[h,k] + x[i,k] <= 1 for all common k
         edge (h, i):  for one (k,l):  x[h,k] = 1,  x[i,l] = 1,  s[i] >= s[h] + dur[h] + c[h,i](k,l)
 
-    where x[i,k] is the indicator of "i on k", pairs are incomparable and common GPUs those where both take time. An
-    indicator of 0 does not negate its disjunct, so "exactly one" is right. Memory and load rows stand outside of the
-    disjunctions. The statement follows textbooks of generalised disjunctive programming; shape and constants are ours.
+    where x[i,k] is the indicator of "i on k", pairs are incomparable and common GPUs are those where both take time. An
+    indicator of 0 does not negate its disjunct, so "exactly one" is valid. Memory and load rows are outside of the
+    disjunctions. The statement follows textbooks of generalised disjunctive programming; shape and constants are ours
+    (docs/formulations.md, section 8).
 
     Parameters
     ----------
-    instance, objective, within
-        As in `CoreModel`.
     transformation
         "bigm": rows are switched off by the constants of `DisjunctiveModel` (any GPUs) and by those that the other
-        disjuncts imply; "mbigm": a constant for every other disjunct, all of them given, so no solver is asked for
-        them; "hull": variables are disaggregated, on edges to what `add_reduced_transfers` states.
+        disjuncts imply; "mbigm": a constant for every other disjunct, all of them given, so that no solver has to
+        compute them; "hull": variables are disaggregated, on edges to what `add_reduced_transfers` states.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class GeneralisedDisjunctiveModel(CoreModel):
 
     Raises
     ------
-    BeyondReachError
+    ModelTooLargeError
         If there are too many disjuncts, or the horizon is so long that tolerances could switch rows off.
     ValueError
         If there is no such transformation.
@@ -106,7 +106,7 @@ class GeneralisedDisjunctiveModel(CoreModel):
         return self.pyomo_model.start[task] + self.pyomo_model.duration[task]
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         if not super().set_start(schedule):
             return False
         model, gpu = self.pyomo_model, schedule.gpu.tolist()
@@ -126,7 +126,7 @@ class GeneralisedDisjunctiveModel(CoreModel):
         return True
 
     def _add_placement(self) -> Mapping[tuple[int, int], pyo.Var]:
-        """Give every task one GPU; the disjuncts are filled when starts and completion are there."""
+        """Give every task one GPU; the disjuncts are filled once starts and completion exist."""
         model, tasks = self.pyomo_model, range(self.instance.num_tasks)
         model.place = Disjunct([(task, k) for task in tasks for k in self.gpus[task]])
         model.one_gpu = Disjunction(tasks, rule=lambda m, task: [m.place[task, k] for k in self.gpus[task]])
@@ -139,7 +139,7 @@ class GeneralisedDisjunctiveModel(CoreModel):
         """Leave the tails to the disjuncts."""
 
     def _fill_places(self) -> None:
-        """Say what holds for a task on a GPU."""
+        """Add the rows that hold for a task on a GPU."""
         model, durations, heads = self.pyomo_model, self.instance.durations, self.within.around.heads
         shortest = [min(int(durations[task, k]) for k in left) for task, left in enumerate(self.gpus)]
         longest = [max(int(durations[task, k]) for k in left) for task, left in enumerate(self.gpus)]
@@ -218,7 +218,7 @@ class GeneralisedDisjunctiveModel(CoreModel):
     def _note_aggregates(
         self, hull: pyo.TransformationFactory, disjunction: Disjunction, variables: list[pyo.Var]
     ) -> None:
-        """Take note of which disaggregated variable is its source in which disjuncts, and 0 in the others."""
+        """Record in which disjuncts each disaggregated variable equals its source; in the others it is 0."""
         parts: dict[int, tuple[pyo.Var, list[tuple[pyo.Var, pyo.Var]]]] = {}
         for variable, disjunct in product(variables, disjunction.disjuncts):
             part = hull.get_disaggregated_var(variable, disjunct, raise_exception=False)
@@ -233,7 +233,7 @@ Bounds = tuple[float | None, float | None]
 
 
 def constants(gdp: GeneralisedDisjunctiveModel) -> Iterator[tuple[pyo.Constraint, Bounds]]:
-    """Yield what switches a row off, whichever other disjunct holds; the rest follows from bounds of variables."""
+    """Yield constants that switch a row off whichever other disjunct holds; bounds of variables give the others."""
     model = gdp.pyomo_model
     for (task, k), place in model.place.items():
         others = [gdp.to_the_end(task, l) for l in gdp.gpus[task] if l != k]
@@ -249,7 +249,7 @@ def constants(gdp: GeneralisedDisjunctiveModel) -> Iterator[tuple[pyo.Constraint
 def constants_per_disjunct(
     gdp: GeneralisedDisjunctiveModel,
 ) -> Iterator[tuple[tuple[pyo.Constraint, Disjunct], Bounds]]:
-    """Yield what switches a row off while another disjunct of its disjunction holds, for all rows and disjuncts."""
+    """Yield constants that switch a row off while a given other disjunct of its disjunction holds, for all of them."""
     model = gdp.pyomo_model
     for (task, k), place in model.place.items():
         for l in gdp.gpus[task]:
@@ -289,7 +289,7 @@ def _least_gap(
 
 
 def _least_gap_on(gdp: GeneralisedDisjunctiveModel, edge: int, pair: tuple[int, int]) -> int:
-    """Return the same for the ends of an edge on a pair of GPUs: at least the delay."""
+    """Return a lower bound on the gap between the ends of an edge on a pair of GPUs: at least the delay."""
     (h, i), (k, l) = gdp.instance.edges[edge].tolist(), pair
     gap = int(gdp.within.around.heads[i, l] - gdp.within.latest_finish[h, k])
     return max(gdp.routes[edge][pair], gap)

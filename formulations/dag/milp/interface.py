@@ -1,8 +1,10 @@
-"""What a Pyomo model of the DAG problem must offer to be run, and instances that are too large for one."""
+"""What a Pyomo model of the DAG problem must offer to be run, and the sizes up to which one is built."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
+
+from formulations.model_too_large import ModelTooLargeError
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -19,14 +21,14 @@ class PyomoDagModel(Protocol):
     Attributes
     ----------
     pyomo_model
-        One active objective, to be minimised, in the units of the instance's objective; binary and continuous
-        variables only, every one of them in some active row.
+        One active objective, to be minimised, in the units of the instance's objective; binary and continuous variables
+        only, every one of them in some active row.
     """
 
     pyomo_model: pyo.ConcreteModel
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         ...
 
     def schedule(self) -> DagSchedule:
@@ -35,12 +37,12 @@ class PyomoDagModel(Protocol):
 
 
 class PyomoDagModelFactory(Protocol):
-    """Builds a model: the class itself, or a `functools.partial` of it.
+    """A function that builds a model: the class itself, or a `functools.partial` of it.
 
     Raises
     ------
-    BeyondReachError
-        If the instance is nothing for this model; it is then not tried.
+    ModelTooLargeError
+        If the instance is too large for this model, which is then not tried.
     """
 
     def __call__(self, instance: DagInstance, objective: Objective, within: Windows) -> PyomoDagModel:
@@ -49,27 +51,21 @@ class PyomoDagModelFactory(Protocol):
 
 
 MAX_HORIZON = 500_000
-"""Ticks up to which the constants that switch rows off stay meaningful beside a solver's tolerance of 1e-6."""
+"""Ticks up to which a solver's tolerance of 1e-6 cannot switch off rows with constants of this size."""
 
 MAX_PAIR_ROWS = 150_000
 """Pairs of tasks times GPUs up to which a model with rows per pair and GPU is worth building."""
 
 
-class ModelTooLargeError(RuntimeError):
-    """The instance is too large for the model, or its numbers lie too far apart."""
-
-
 def check_model_size(
     instance: DagInstance, within: Windows, *, max_horizon: int = MAX_HORIZON, max_pair_rows: int = MAX_PAIR_ROWS
 ) -> None:
-    """Refuse instances where tolerances could switch rows off, or the model would have too many rows.
+    """Refuse instances where tolerances could switch rows off, or where the model would have too many rows.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     within
-        Its windows; not all of them empty.
+        Windows; not all of them empty.
     max_horizon
         Largest finish in ticks.
     max_pair_rows
@@ -77,7 +73,7 @@ def check_model_size(
 
     Raises
     ------
-    BeyondReachError
+    ModelTooLargeError
         If one of them is exceeded.
     """
     horizon = int(within.latest_finish[within.around.allowed].max(initial=0))

@@ -23,19 +23,14 @@ if TYPE_CHECKING:
 class LinearisedNip(Nip):
     """The order form of the NIP as a MILP: the same rows, every product replaced by `LinearisedProducts`.
 
-    Parameters
-    ----------
-    instance, objective, within
-        As in `CoreModel`.
-
     Attributes
     ----------
     pyomo_model
-        As in `Nip`, its rows with products deactivated, with the block ``linearised`` in their place.
+        As in `Nip`, with the block ``linearised`` in the place of the rows with products, which are deactivated.
 
     Raises
     ------
-    BeyondReachError
+    ModelTooLargeError
         As `Nip`.
     """
 
@@ -44,7 +39,7 @@ class LinearisedNip(Nip):
         self._products = LinearisedProducts(self.pyomo_model)
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         if not super().set_start(schedule):
             return False
         self._products.set_values()
@@ -53,7 +48,7 @@ class LinearisedNip(Nip):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Literal:
-    """A binary by its number, or 1 minus it."""
+    """A binary by its number, or its complement, 1 minus it."""
 
     number: int
     is_complement: bool = False
@@ -88,7 +83,7 @@ class PolynomialRing:
         self._num_groups = 0
 
     def exclude(self, numbers: list[int]) -> None:
-        """Take note that at most one of some binaries can be 1."""
+        """Record that at most one of some binaries can be 1."""
         for number in numbers:
             self._groups_of.setdefault(number, set()).add(self._num_groups)
         self._num_groups += 1
@@ -111,7 +106,7 @@ class PolynomialRing:
         Raises
         ------
         ValueError
-            If it multiplies two continuous variables, or holds anything but sums, products and named expressions.
+            If it multiplies two continuous variables, or contains anything but sums, products and named expressions.
         """
         if isinstance(expression, int | float) or not expression.is_potentially_variable():
             return _sum([{ONE: float(value(expression))}])
@@ -158,7 +153,7 @@ def _sum(polynomials: list[Polynomial]) -> Polynomial:
 
 
 def _with_complement(factor: Polynomial) -> Polynomial:
-    """Read 1 - y, for a binary y, as one literal."""
+    """Return 1 - y, for a binary y, as one literal; any other factor as it is."""
     if len(factor) == 2 and factor.get(ONE) == 1.0:
         (literals, scaled), coefficient = next(item for item in factor.items() if item[0] != ONE)
         if scaled is None and coefficient == -1.0 and len(literals) == 1:
@@ -171,7 +166,7 @@ Literals = frozenset[Literal]
 
 
 class LinearisedProducts:
-    """Replaces every row that multiplies variables by linear ones; integer solutions stay exactly as they were.
+    """Replaces every row that multiplies variables by linear rows; integer solutions stay exactly as they were.
 
     Every body is expanded and sorted by products of binaries (and complements 1 - x) to the sum over S of z_S L_S, with
     z_S = product of the literals of S and L_S linear in continuous variables. Every z_S of two literals or more becomes
@@ -179,13 +174,14 @@ class LinearisedProducts:
 
         z_S <= each literal of S,   z_S >= sum of the literals of S - (|S| - 1),   0 <= z_S <= 1.
 
-    Where every L_S is a constant that is all: the row is linear in z. A row that says sum over S of z_S L_S <= 0 with
-    products that exclude each other asks that L_S <= 0 where z_S = 1; with L_S <= hi_S from the bounds of its variables
+    If every L_S is a constant, the row is then linear in z. A row sum over S of z_S L_S <= 0 whose products exclude
+    each other requires L_S <= 0 where z_S = 1; with L_S <= hi_S from the bounds of its variables
 
         L_S <= hi_S (1 - z_S)   for every S,
 
-    which is exact for z_S in {0, 1}. Binaries of which a row of the model says that they sum to 1 exclude each other.
-    The linearisations are textbook; to expand over exclusive products, one row each, is ours.
+    which is exact for z_S in {0, 1}. Binaries that sum to 1 in some row of the model exclude each other. The
+    linearisations are textbook; the expansion over exclusive products, one row each, is ours (docs/formulations.md,
+    section 9.2).
 
     Parameters
     ----------
@@ -224,7 +220,7 @@ class LinearisedProducts:
             self._block.product[index].set_value(prod(pyo.value(self._literal(literal)) for literal in literals))
 
     def _note_exclusive(self, row: pyo.Constraint) -> None:
-        """Take note of binaries that sum to 1."""
+        """Record binaries that sum to 1."""
         if not row.equality or row.body.polynomial_degree() != 1:
             return
         polynomial = self._ring.expand(row.body - row.upper)
@@ -245,7 +241,7 @@ class LinearisedProducts:
             block.product_rows.add(block.product[index] >= sum(factors) - (len(factors) - 1))
 
     def _add_row(self, row: pyo.Constraint, parts: dict[Literals, Polynomial]) -> None:
-        """Add what stands for a row."""
+        """Add the linear rows that replace a row."""
         if all(set(part) == {ONE} for literals, part in parts.items() if literals):
             body = sum(self._product(literals) * self._linear(part) for literals, part in parts.items())
             self._block.rows.add((row.lower, body, row.upper))
@@ -265,7 +261,7 @@ class LinearisedProducts:
         return 1 - variable if literal.is_complement else variable
 
     def _product(self, literals: Literals) -> pyo.Expression | int:
-        """Return what stands for a product."""
+        """Return the expression that replaces a product."""
         if len(literals) > 1:
             return self._block.product[self._products[literals]]
         return self._literal(next(iter(literals))) if literals else 1
@@ -286,7 +282,7 @@ class LinearisedProducts:
 
 
 def _by_product(polynomial: Polynomial) -> dict[Literals, Polynomial]:
-    """Sort by products of literals: what each of them is multiplied with."""
+    """Sort a polynomial by products of literals: return the factor of each of them."""
     parts: dict[Literals, Polynomial] = {}
     for (literals, number), factor in polynomial.items():
         parts.setdefault(literals, {})[frozenset(), number] = factor

@@ -1,4 +1,4 @@
-"""The nonlinear integer program: products of placement binaries as they stand."""
+"""The nonlinear integer program, with products of placement binaries as they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Form = Literal["order", "product"]
 """How non-overlap is stated: with one order binary per pair, or with a product of two differences and none."""
 
 MAX_PAIR_ROWS = 8_000
-"""Pairs of tasks times GPUs; far beyond what is proved, and still built, also linearised, in seconds."""
+"""Pairs of tasks times GPUs; far more than can be solved to proof, and still built, also linearised, in seconds."""
 
 
 class Nip(CoreModel):
@@ -34,16 +34,14 @@ class Nip(CoreModel):
         form "order":    both y (f[h] - s[i]) <= 0,   both (1 - y) (f[i] - s[h]) <= 0        y binary, 1: h before i
         form "product":  both (s[i] - f[h]) (s[h] - f[i]) <= 0                               no y at all
 
-    for every incomparable pair h < i that may compete. Product form: two tasks overlap exactly if s[i] < f[h] and
-    s[h] < f[i], that is if both factors are negative, and both at least 0 they cannot be. A task of duration 0 on k
-    occupies nothing, so k takes no part in its pairs. The rows of `CoreModel` tighten it by heads and tails, load rows
-    by what a GPU can take; delays that the windows leave no time for are cut to the least that still excludes their
-    pair of GPUs. All of it is ours.
+    for every incomparable pair h < i that may compete. Product form: two tasks overlap exactly if s[i] < f[h] and s[h]
+    < f[i], that is if both factors are negative, and they cannot both be positive. A task of duration 0 on k occupies
+    nothing, so k takes no part in its pairs. The rows of `CoreModel` tighten the program by heads and tails, load rows
+    by the work that a GPU can take; delays that the windows leave no time for are cut to the least that still excludes
+    their pair of GPUs (docs/formulations.md, section 9.1; ours).
 
     Parameters
     ----------
-    instance, objective, within
-        As in `CoreModel`.
     form
         How non-overlap is stated.
 
@@ -54,8 +52,8 @@ class Nip(CoreModel):
 
     Raises
     ------
-    BeyondReachError
-        If there are too many pairs, or the horizon is too long beside a solver's tolerances.
+    ModelTooLargeError
+        If there are too many pairs, or the horizon is too long for a solver's tolerances.
     ValueError
         If there is no such form.
     """
@@ -70,7 +68,7 @@ class Nip(CoreModel):
         add_load_rows(self)
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         if not super().set_start(schedule):
             return False
         finish = finish_times(self.instance, schedule)

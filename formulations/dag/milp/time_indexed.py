@@ -9,15 +9,16 @@ import pyomo.environ as pyo
 
 from formulations.dag.left_shift import left_shift
 from formulations.dag.milp.core_model import CoreModel, add_load_rows
-from formulations.dag.milp.interface import ModelTooLargeError, check_model_size
+from formulations.dag.milp.interface import check_model_size
 from formulations.dag.time_grid import time_grid
-from instances.dag.objective import Objective, completion_times, finish_times
+from formulations.model_too_large import ModelTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from formulations.dag.windows import Windows
     from instances.dag.instance import DagInstance
+    from instances.dag.objective import Objective
     from instances.dag.schedule import DagSchedule
 
 MAX_STARTS = 20_000
@@ -25,24 +26,19 @@ MAX_STARTS = 20_000
 
 
 class TimeIndexedModel(CoreModel):
-    """No large constants: what has started by a tick, per task and GPU.
+    """The DAG problem without big-M constants: which tasks have started by a tick, per task and GPU.
 
-    S[i,k,t] = 1 if task i has started on GPU k by tick t, within its window there, so X[i,k,t] = S[i,k,t] - S[i,k,t-1]
-    says that it starts at t, and S at the end of the window is the placement x[i,k]. Besides the rows of `CoreModel`,
-    with s[i] = sum over k, t of t X[i,k,t]:
+    S[i,k,t] = 1 if task i has started on GPU k by tick t, within its window there. So X[i,k,t] = S[i,k,t] - S[i,k,t-1]
+    says that it starts at t, and S at the end of the window is the placement x[i,k]. The rows of `CoreModel` hold, with
+    s[i] = sum over k, t of t X[i,k,t], and:
 
         S[i,k,t-1] <= S[i,k,t]
         sum over i of (S[i,k,t] - S[i,k,t - p[i,k]]) <= 1                           for every GPU k and tick t
         S[i,k,t] <= sum over l of S[h,l, t - p[h,l] - c[h,i](l,k)]                  for every edge (h,i), k and t
 
     The rows over S are those over X after a change of variables: the same relaxation with few entries per row. The
-    basic model is textbook (with S known as its step form); the transfer row is ours: it needs no product of
-    placements.
-
-    Parameters
-    ----------
-    instance, objective, within
-        As in `CoreModel`.
+    basic model is textbook; the transfer row, which needs no product of placements, is ours (docs/formulations.md,
+    section 7).
 
     Attributes
     ----------
@@ -53,13 +49,13 @@ class TimeIndexedModel(CoreModel):
 
     Raises
     ------
-    BeyondReachError
+    ModelTooLargeError
         If there are more than `MAX_STARTS` triples of task, GPU and tick, or the horizon is so long that tolerances in
         sums of ticks would matter.
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
-        check_model_size(instance, within, max_pair_rows=2**62)  # rows per pair it has none
+        check_model_size(instance, within, max_pair_rows=2**62)  # it has no rows per pair
         latest = within.latest_finish - instance.durations
         self.grid = time_grid(
             instance, earliest=within.around.heads, latest=latest, allowed=within.around.allowed, width=1
@@ -80,7 +76,7 @@ class TimeIndexedModel(CoreModel):
         return start + self.chosen(task, self.instance.durations[task])
 
     def set_start(self, schedule: DagSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where that is outside the windows."""
+        """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         gpu, start, tasks = schedule.gpu, schedule.start, np.arange(self.instance.num_tasks)
         first, last = self.grid.first[tasks, gpu], self.grid.last[tasks, gpu]
         if (start < first).any() or (start > last).any():  # an empty window is among these
@@ -88,11 +84,7 @@ class TimeIndexedModel(CoreModel):
         model = self.pyomo_model
         for task, k, tick in model.started:
             model.started[task, k, tick].set_value(int(gpu[task] == k and start[task] <= tick))
-        if self.objective is Objective.MAKESPAN:
-            model.completion[0].set_value(int(finish_times(self.instance, schedule).max(initial=0)))
-        else:
-            for job, ticks in enumerate(completion_times(self.instance, schedule).tolist()):
-                model.completion[job].set_value(ticks)
+        self._set_completion(schedule)
         return True
 
     def schedule(self) -> DagSchedule:
@@ -126,13 +118,13 @@ class TimeIndexedModel(CoreModel):
         return on
 
     def _add_starts(self) -> None:
-        """Leave the starts to S."""
+        """Add nothing, because S determines the starts."""
 
     def _add_window_rows(self) -> None:
-        """Leave the windows to S."""
+        """Add nothing, because S exists within the windows only."""
 
     def _add_steps(self) -> None:
-        """Let nothing that has started be undone."""
+        """Keep every task started once it has started."""
         later = [(task, k, tick) for (task, k) in self.on for tick in self._ticks(task, k)[1:]]
         self.pyomo_model.step = pyo.Constraint(
             later, rule=lambda m, task, k, tick: m.started[task, k, tick - 1] <= m.started[task, k, tick]
@@ -158,7 +150,7 @@ class TimeIndexedModel(CoreModel):
         for edge, (h, i) in enumerate(edges):
             for k in self.gpus[i]:
                 lags = [(l, int(self.grid.lag[edge, l, k])) for l in self.gpus[h]]
-                always = max(int(self.grid.last[h, l]) + lag for l, lag in lags)  # from here on h has surely started
+                always = max(int(self.grid.last[h, l]) + lag for l, lag in lags)  # from here on h has started
                 for tick in self._ticks(i, k):
                     if tick < always:
                         arrived = sum(self._started(h, l, tick - lag) for l, lag in lags)

@@ -27,25 +27,21 @@ if TYPE_CHECKING:
 class PatternLp:
     """Columns S[i,p,b] (job i in pattern p has happened by the end of step b) and late[i] (after all steps).
 
-    What "happened" means, a start or a completion, is the caller's; a job happens once: with X[i,p,b] = S[i,p,b] -
-    S[i,p,b-1], ::
+    What "happened" means, a start or a completion, is up to the caller; a job happens once. With X[i,p,b] = S[i,p,b] -
+    S[i,p,b-1]:
 
         sum over p of S[i,p,last] + late[i] = 1, S never falls     (the domain)
         cost = sum over i, p, b of cost[i,p,b] X[i,p,b] + late_cost[i] late[i]
 
     Parameters
     ----------
-    table
-        Patterns of all jobs.
     first
         First step in which each pattern of each job can happen; it may lie after the last one.
-    num_steps
-        Number of steps.
 
     Attributes
     ----------
     rows
-        To be filled by the caller.
+        Filled by the caller.
     """
 
     def __init__(self, table: PatternTable, first: Sequence[Sequence[int]], num_steps: int) -> None:
@@ -85,14 +81,14 @@ class PatternLp:
                 self._cost[offset + steps - steps[0]] = values - np.append(values[1:], 0)
 
     def put(self, rows: NDArray[np.int64], job: int, pattern: int, steps: NDArray[np.int64], entries: int) -> None:
-        """Add entries S[i,p,b] to rows, one step per row: nothing where the step is before the first one."""
+        """Add entries S[i,p,b] to rows, one step per row; a step before the first one adds nothing."""
         offset, first = self._offset[job][pattern], self._first[job][pattern]
         if offset >= 0:
             exists = steps >= first
             self.rows.put(rows[exists], offset + np.minimum(steps[exists], self.num_steps - 1) - first, entries)
 
     def proven_bound(self) -> int:
-        """Return what multipliers of HiGHS prove in exact integer arithmetic, at least 0; never HiGHS's own word."""
+        """Return what the multipliers of HiGHS prove in exact integer arithmetic, at least 0."""
         lp = IntegerLp(
             cost=self._cost,
             matrix=self.rows.matrix(self.num_columns),
@@ -113,16 +109,16 @@ class PatternLp:
 
 
 MAX_COLUMNS = 10_000
-"""Columns up to which the program takes seconds."""
+"""Columns up to which a program takes seconds."""
 
 MAX_PATTERNS = 400
-"""Patterns of all jobs up to which servers or kinds are told apart: buckets matter more than placements beyond."""
+"""Patterns of all jobs up to which servers or kinds are told apart: beyond, fine buckets matter more."""
 
-LARGEST_COST = 2**62
-"""Costs of this size and more are not computed in 64 bits; the bound is then 0."""
+LARGEST = 2**62
+"""Numbers of this size and more are not computed in 64 bits; if costs are among them, the bound is 0."""
 
 MAX_JOBS_LISTED = 300
-"""Jobs up to which a list schedule says where the grid may end; more of them are bounded by their work."""
+"""Jobs up to which a list schedule says where the grid may end; beyond, their work says it."""
 
 
 def jobs_time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_COLUMNS) -> int:
@@ -137,26 +133,17 @@ def jobs_time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_c
         minimise sum of w[i] (max(r[i], b W) + d[i,p]) X[i,p,b] + w[i] (end of the grid + least d[i]) late[i]
 
     The capacity rows look at the last tick of bucket b: a job that started in bucket a <= b has started by then, and as
-    a W + d >= (b + 1) W it has not ended. So every schedule is a point, whatever W and the end of the grid. With W = 1
-    it is the textbook relaxation (Sousa and Wolsey 1992); buckets and late columns as in the bound for DAGs: ours.
+    a W + d >= (b + 1) W it has not ended. So every schedule is a point, whatever W and the end of the grid.
 
-    Patterns are those of `pattern_table`: on servers with exact durations if they are few; else by kind, or of one pool
-    of all GPUs with d^lb. The last is right when kinds differ, too: the proof uses only that job i holds g[i] GPUs for
-    at least d^lb[i] ticks and that at most G are held; kinds enter through d^lb. Where more detail makes W
-    larger than 1, the pool is tried as well, and the larger bound is returned.
+    Patterns are those of `pattern_table`, on servers with exact durations if they are few; otherwise by kind, or of one
+    pool of all GPUs with d^lb. Where more detail makes W larger than 1, the pool is tried as well, and the larger bound
+    is returned. Under interference the rows count who holds a GPU at a tick, so they hold with the capacity times the
+    number of jobs that may share one. Cost: about `max_columns` columns, seconds (docs/bounds.md, sections 7.8 and
+    7.10).
 
-    Interference. A job in pattern p runs for at least d[i,p] ticks, whatever runs beside it, so that every schedule is
-    a point of the program as it stands; where two jobs may share a GPU, with twice the capacity: at a tick two jobs may
-    hold each GPU, however slow. (That the two do less than twice the work of one is no matter of single ticks.)
-
-    Parameters
+    References
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    max_columns
-        Limits how fine the buckets are.
+    Sousa and Wolsey (1992), for W = 1; buckets, late columns and patterns are ours.
     """
     if not instance.num_jobs:
         return 0
@@ -184,7 +171,7 @@ def _on_grid(
         last = max(release) + work // instance.num_gpus
     num_patterns = table.num_patterns
     width = min(max(1, -(-(last + 1) * num_patterns // max_columns)), last + 1)
-    if max(weights) * (2 * (last + 1) + max(release) + max(map(_longest, table.patterns))) >= LARGEST_COST:
+    if max(weights) * (2 * (last + 1) + max(release) + max(map(_longest, table.patterns))) >= LARGEST:
         return 0, width
     num_buckets = last // width + 1
     lp = PatternLp(table, [[release[job] // width] * len(own) for job, own in enumerate(table.patterns)], num_buckets)
@@ -215,25 +202,14 @@ def _longest(patterns: tuple[JobPattern, ...]) -> int:
     return max(pattern.duration for pattern in patterns)
 
 
-MAX_INTERVAL_COLUMNS = 10_000
-"""Columns up to which the program takes seconds."""
-
 MAX_INTERVALS = 150
-"""Finer grids gain little."""
-
-MAX_INTERVAL_PATTERNS = 400
-"""Patterns of all jobs up to which servers or kinds are told apart."""
+"""Number of intervals at most; finer grids gain little."""
 
 MAX_WINDOWS = 12
-"""Releases from which on the work is counted too."""
-
-LARGEST_PRODUCT = 2**62
-"""Products of this size and more are not computed in 64 bits; where costs are among them, the bound is 0."""
+"""Number of releases, at most, from which on the work is counted."""
 
 
-def interval_indexed(
-    instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_INTERVAL_COLUMNS
-) -> int:
+def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_COLUMNS) -> int:
     """Return the bound of the interval-indexed linear program on sum w C in ticks, proved by multipliers in integers.
 
     With tau_0 < tau_1 < ... < tau_L, tau_0 before every completion, X[i,p,l] = 1 if job i completes in pattern p in
@@ -246,34 +222,24 @@ def interval_indexed(
 
     A job that is released at rho or later and has completed by tau_(l+1) held its GPUs for its whole duration within
     these two times, and no more than the capacity is held at any time. So every schedule is a point, whatever the tau.
-    (Hall, Schulz, Shmoys and Wein 1997 for machines; patterns, windows from releases on, lower ends in ticks: ours.)
-    Patterns as in `time_indexed`, and right for kinds that differ for the same reason.
+    Under interference the rows hold with Phi capacity[v], see `VirtualMachineJobs`. Cost: about `max_columns` columns,
+    seconds (docs/bounds.md, sections 7.9 and 7.10).
 
-    Interference. A job in pattern p runs for at least d[i,p] ticks, as no placement with that usage is faster and no
-    job beside it makes it faster; with one job per GPU the rows hold as they stand. Two jobs on a GPU do at most Phi
-    times the work of one, see `VirtualMachineJobs`: the job does usage[p,v] d[i,p] of work on group v in GPU-ticks of a
-    job alone, so that the rows hold with Phi capacity[v].
-
-    Parameters
+    References
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    max_columns
-        Limits how fine the intervals are.
+    Hall, Schulz, Shmoys and Wein (1997), for machines; patterns, windows from releases on, ends in ticks are ours.
     """
     if not instance.num_jobs:
         return 0
     weights, release = objective_weights(instance, objective).tolist(), instance.release.tolist()
     table = all_gpus(instance)
-    if instance.num_jobs <= MAX_INTERVAL_PATTERNS:
-        table = pattern_table(instance, max_listed=MAX_INTERVAL_PATTERNS)
+    if instance.num_jobs <= MAX_PATTERNS:
+        table = pattern_table(instance, max_listed=MAX_PATTERNS)
     least = table.least_durations.tolist()
     heads = [begin + ticks for begin, ticks in zip(release, least, strict=True)]
     work = sum(int(own[0].usage.sum()) * ticks for own, ticks in zip(table.patterns, least, strict=True))
     last = max(max(heads), max(release) + work // instance.num_gpus) + 1
-    if max(weights) * 2 * (last + max(heads)) >= LARGEST_PRODUCT:
+    if max(weights) * 2 * (last + max(heads)) >= LARGEST:
         return 0
     num_intervals = int(min(MAX_INTERVALS, max(2, max_columns // table.num_patterns)))
     tau = _cuts(min(heads) - 1, last, num_intervals)
@@ -300,19 +266,19 @@ def interval_indexed(
         used = steps[tau[1:] > begin]
         for group, capacity in enumerate(table.capacity.tolist()):
             limits = [above * capacity * (end - begin) for end in tau[1:][used].tolist()]
-            if max(limits, default=0) >= LARGEST_PRODUCT:
+            if max(limits, default=0) >= LARGEST:
                 continue  # rows and entries that 64 bits do not hold are left out, which is right
             rows = lp.rows.add(np.array(limits, dtype=np.int64))
             for job in within:
                 for number, pattern in enumerate(table.patterns[job]):
                     demand = below * int(pattern.usage[group]) * pattern.duration
-                    if 0 < demand < LARGEST_PRODUCT:
+                    if 0 < demand < LARGEST:
                         lp.put(rows, job, number, used, demand)
     return lp.proven_bound()
 
 
 def _cuts(low: int, high: int, num_intervals: int) -> NDArray[np.int64]:
-    """Return increasing integers from `low` to `high`: all of them, else half evenly spaced and half growing."""
+    """Return increasing integers from `low` to `high`: all of them, or half evenly spaced and half growing."""
     if high - low <= num_intervals:
         return np.arange(low, high + 1, dtype=np.int64)
     even = np.linspace(low, high, num_intervals // 2 + 1)
@@ -328,13 +294,6 @@ def portfolio(instance: JobsInstance, objective: JobsObjective) -> int:
     """Return the largest of all bounds on sum w C in ticks; above `MAX_JOBS_FOR_LPS` jobs without linear programs.
 
     `sets_of_kinds` is never below virtual SRPT, release plus duration, mean busy time and the rank-wise bound.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     """
     best = sets_of_kinds(instance, objective)
     if instance.num_jobs <= MAX_JOBS_FOR_LPS:

@@ -22,32 +22,29 @@ class JobsCpSatModel:
 
         sum over patterns p of y[i,p] = 1,   r[i] <= s[i],   s[i] + sum_p d[i,p] y[i,p] <= latest[i]
         cumulative over (i, p) with y[i,p] of usage[p, v] within capacity[v]        for every group v
-        cumulative over i of g[i] within G                                          (follows; helps the bound)
+        cumulative over i of g[i] within G                                          (redundant; strengthens the bound)
         minimise sum_i w[i] (s[i] + sum_p d[i,p] y[i,p]) >= lower_bound
 
-    With an exact table its schedules are those of the problem within `latest`; with a relaxation its bound is one.
+    With an exact table its schedules are those of the problem within `latest`; with a relaxation its bound is a bound
+    on the problem (docs/formulations.md, section 12.2).
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     table
-        Patterns of its jobs.
-    weights
-        One per job.
+        Patterns of the jobs.
     latest
-        Latest completion of each job in ticks, as `latest_completions` says.
+        Latest completion of each job in ticks, see `latest_completions`.
     lower_bound
-        Proven before for the schedules of the table; a row of the model.
+        Proven bound on the schedules of the table, which becomes a row of the model.
     at_most
         If given, schedules of at most this objective only.
     symmetry
-        Whether to keep normal forms only; in an exact table.
+        Whether to keep normal forms only; ignored unless the table is exact.
 
     Attributes
     ----------
     proto_model
-        The model to be solved.
+        The model that CP-SAT solves.
     """
 
     def __init__(
@@ -84,7 +81,7 @@ class JobsCpSatModel:
             head = release[job] + least[job]
             end = model.new_int_var(head, max(latest[job], head), f"end[{job}]")
             if latest[job] < head:
-                model.add_bool_or([])  # nothing is within the limits
+                model.add_bool_or([])  # no schedule is within the limits
             model.add(duration == sum(p.duration * literal for p, literal in zip(own, literals, strict=True)))
             whole.append(model.new_interval_var(self._start[job], duration, end, f"run[{job}]"))
             ends.append(end)
@@ -143,14 +140,10 @@ def break_jobs_symmetry(
     start: Sequence[cp_model.IntVar],
     chosen: Sequence[Sequence[cp_model.IntVar]],
 ) -> list[tuple[cp_model.IntVar, int, int, int]]:
-    """Add that the schedule is in normal form (`normal_form`).
+    """Require that the schedule is in normal form (`jobs_normal_form`); the table is exact.
 
     Parameters
     ----------
-    model
-        To be completed.
-    instance, table, weights
-        What is scheduled; the table is exact.
     start, chosen
         Start of each job, and a literal for each of its patterns.
 
@@ -158,7 +151,7 @@ def break_jobs_symmetry(
     -------
     list
         Literals that two neighbouring like servers have equal usage for all jobs below a number, as (literal, server,
-        other server, number of jobs): a hint needs their values.
+        other server, number of jobs); a hint needs their values.
     """
     for jobs in like_jobs(instance, weights):
         for earlier, later in itertools.pairwise(jobs):

@@ -8,6 +8,7 @@ import pyomo.environ as pyo
 
 from formulations.jobs.left_shift import start_times
 from formulations.jobs.pattern_table import PatternSchedule
+from formulations.model_too_large import ModelTooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +23,8 @@ MAX_TICKS = 200_000
 """Horizon up to which starts are listed."""
 
 
-class JobsModelTooLargeError(RuntimeError):
-    """The instance is too large for the model."""
-
-
 class TimeIndexedJobsModel:
-    """No large constants and no durations as variables.
+    """The jobs problem without big-M constants and without durations as variables.
 
     X[i,p,t] = 1 if job i starts in pattern p at tick t:
 
@@ -35,19 +32,17 @@ class TimeIndexedJobsModel:
         sum over i, p of usage[p,v] * (sum over t' in (t - d[i,p], t] of X[i,p,t']) <= capacity[v]   for every v and t
         minimise sum over i, p, t of w[i] (t + d[i,p]) X[i,p,t]
 
-    Columns are those of `start_times` within `latest`, rows those of ticks at which something may start (Sousa and
-    Wolsey 1992 for one machine; patterns of gangs: ours).
+    Columns are those of `start_times` within `latest`, rows those of ticks at which something may start
+    (docs/formulations.md, section 12.3; Sousa and Wolsey 1992 for one machine, patterns of gangs are ours).
 
     Parameters
     ----------
     instance
-        What is scheduled; at least one job.
+        At least one job.
     table
-        Its exact table.
-    weights
-        One per job.
-    latest
-        Latest completion of each job in ticks.
+        Exact table of the instance.
+    weights, latest
+        Weight and latest completion in ticks of each job.
 
     Attributes
     ----------
@@ -56,15 +51,15 @@ class TimeIndexedJobsModel:
 
     Raises
     ------
-    BeyondReachError
-        If there are too many triples.
+    ModelTooLargeError
+        If the horizon is too long or there are too many triples of job, pattern and tick.
     """
 
     def __init__(
         self, instance: JobsInstance, table: PatternTable, weights: Sequence[int], latest: Sequence[int]
     ) -> None:
         if max(latest) > MAX_TICKS:
-            raise JobsModelTooLargeError(f"horizon: expected at most {MAX_TICKS} ticks, got {max(latest)}.")
+            raise ModelTooLargeError(f"horizon: expected at most {MAX_TICKS} ticks, got {max(latest)}.")
         self._table = table
         allowed = start_times(table, instance.release.tolist(), latest)
         triples = [
@@ -75,7 +70,7 @@ class TimeIndexedJobsModel:
             if tick + pattern.duration <= latest[job]
         ]
         if len(triples) > MAX_STARTS:
-            raise JobsModelTooLargeError(f"jobs: expected at most {MAX_STARTS} triples of start, got {len(triples)}.")
+            raise ModelTooLargeError(f"jobs: expected at most {MAX_STARTS} triples of start, got {len(triples)}.")
         self.pyomo_model = model = pyo.ConcreteModel()
         model.starts = pyo.Var(triples, domain=pyo.Binary)
         self._add_choice(triples)
@@ -88,7 +83,7 @@ class TimeIndexedJobsModel:
         )
 
     def set_start(self, schedule: PatternSchedule) -> bool:
-        """Give every variable its value in a schedule; False, and nothing done, where a start is no column."""
+        """Give every variable its value in a schedule; False, with nothing done, if a start is no column."""
         wanted = {
             (job, number, tick) for job, (tick, number) in enumerate(zip(schedule.start, schedule.pattern, strict=True))
         }
@@ -121,7 +116,7 @@ class TimeIndexedJobsModel:
             model.once.add(sum(model.starts[triple] for triple in own) == 1)
 
     def _add_capacity(self, triples: Sequence[tuple[int, int, int]]) -> None:
-        """Let no more GPUs be held than there are, at ticks at which something may start."""
+        """Let no more GPUs be held than there are, at the ticks at which something may start."""
         model, table = self.pyomo_model, self._table
         ticks = sorted({tick for _, _, tick in triples})
         place = {tick: number for number, tick in enumerate(ticks)}

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.milp.generalised_disjunctive import GeneralisedDisjunctiveModel
-from formulations.dag.milp.interface import MAX_HORIZON, ModelTooLargeError, check_model_size
+from formulations.dag.milp.interface import MAX_HORIZON, check_model_size
 from formulations.dag.milp.linearised_nip import LinearisedNip
 from formulations.dag.milp.nip import Nip
 from formulations.dag.probing.windows import windows
+from formulations.model_too_large import ModelTooLargeError
 from heuristics.dag.list_scheduling import heft, random_placement
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.milp import time_indexed
-from formulations.dag.milp.interface import ModelTooLargeError
 from formulations.dag.milp.time_indexed import TimeIndexedModel
 from formulations.dag.probing.windows import windows
+from formulations.model_too_large import ModelTooLargeError
 from heuristics.dag.list_scheduling import heft, random_placement
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value

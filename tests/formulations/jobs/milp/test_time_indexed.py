@@ -11,8 +11,9 @@ from pyomo.core.expr.visitor import identify_variables
 
 from formulations.jobs.left_shift import latest_completions, list_schedule
 from formulations.jobs.milp import time_indexed
-from formulations.jobs.milp.time_indexed import JobsModelTooLargeError, TimeIndexedJobsModel
+from formulations.jobs.milp.time_indexed import TimeIndexedJobsModel
 from formulations.jobs.pattern_table import PatternSchedule, server_patterns
+from formulations.model_too_large import ModelTooLargeError
 from tests.jobs_strategies import jobs_instances, worked_example
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ def test_every_variable_is_binary_and_in_some_row() -> None:
 def test_beyond_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that too many columns, or too long a horizon, are refused before a model is built."""
     monkeypatch.setattr(time_indexed, "MAX_STARTS", 5)
-    with pytest.raises(JobsModelTooLargeError, match="triples of start"):
+    with pytest.raises(ModelTooLargeError, match="triples of start"):
         _model(worked_example())
     monkeypatch.setattr(time_indexed, "MAX_TICKS", 5)
-    with pytest.raises(JobsModelTooLargeError, match="horizon: expected at most 5"):
+    with pytest.raises(ModelTooLargeError, match="horizon: expected at most 5"):
         _model(worked_example())
