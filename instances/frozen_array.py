@@ -1,22 +1,56 @@
-"""Private, read-only arrays with checked kind and shape, and the free text that stands next to them."""
+"""Data that never changes: read-only arrays with checked kind and shape, checked free text, and their dataclasses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
+
+    Shape = tuple[int | None, ...]
 
 
 MAX_INTEGER = 2**53
 """Largest magnitude of any integer in an instance: up to here 64-bit floats are exact too."""
 
 
-def frozen_integers(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[np.int64]:
+class ReadOnly:
+    """Base of dataclasses that never change: copies within a process are the object itself."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the object itself: nothing in it can change."""
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Make a copy from another process through the constructor, so that it is read-only too."""
+        items = fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+        return _remade, (type(self), {item.name: getattr(self, item.name) for item in items if item.init})
+
+    def _freeze_integers(self, expected: Mapping[str, tuple[str, Shape]]) -> None:
+        """Replace each of these fields by a read-only copy, given its place and shape."""
+        for name, (place, shape) in expected.items():
+            object.__setattr__(self, name, frozen_integers(getattr(self, name), place=place, shape=shape))
+
+    def _freeze_texts(self, expected: Mapping[str, tuple[str, int]]) -> None:
+        """Replace each of these fields by a tuple of texts, given its place and length."""
+        for name, (place, length) in expected.items():
+            object.__setattr__(self, name, free_texts(getattr(self, name), place=place, length=length))
+
+
+def _remade(kind: type[ReadOnly], values: dict[str, Any]) -> ReadOnly:
+    """Call the constructor, for `pickle`."""
+    return kind(**values)
+
+
+def frozen_integers(values: ArrayLike, *, place: str, shape: Shape) -> NDArray[np.int64]:
     """Return a read-only int64 copy of `values`.
 
     Parameters
@@ -45,7 +79,7 @@ def frozen_integers(values: ArrayLike, *, place: str, shape: tuple[int | None, .
     return _frozen(array.astype(np.int64, order="C", copy=False))
 
 
-def frozen_floats(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+def frozen_floats(values: ArrayLike, *, place: str, shape: Shape) -> NDArray[np.float64]:
     """Return a read-only float64 copy of `values`; see `frozen_integers` for the parameters.
 
     Raises
@@ -67,7 +101,7 @@ def frozen_floats(values: ArrayLike, *, place: str, shape: tuple[int | None, ...
     return _frozen(array)
 
 
-def _shaped(values: ArrayLike, *, place: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+def _shaped(values: ArrayLike, *, place: str, shape: Shape) -> NDArray[Any]:
     """Return a fresh array of the expected shape."""
     try:
         array = np.array(values, order="C")
@@ -91,7 +125,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _shape_text(shape: tuple[int | None, ...]) -> str:
+def _shape_text(shape: Shape) -> str:
     """Describe a shape in words."""
     if not shape:
         return "a single value"
@@ -129,6 +163,24 @@ def _largest(array: NDArray[Any]) -> int:
 def _subscript(index: tuple[int, ...]) -> str:
     """Write an index as it stands in the file."""
     return "".join(f"[{axis}]" for axis in index)
+
+
+def positive_tick(value: object) -> float:
+    """Return the length of a tick in seconds as float.
+
+    Raises
+    ------
+    TypeError
+        If it is not a number.
+    ValueError
+        If it is not positive, or not finite.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"tick_seconds: expected a number, got {value!r}.")
+    tick = math.inf if abs(value) >= 2**1023 else float(value)  # no float holds a larger integer
+    if not 0 < tick < math.inf:
+        raise ValueError(f"tick_seconds: expected a positive number, got {tick}.")
+    return tick
 
 
 def free_text(value: object, place: str) -> str:

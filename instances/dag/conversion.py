@@ -1,4 +1,7 @@
-"""DAG instances from a user's own numbers: seconds, or FLOPs, bytes and GB/s, or a NetworkX graph."""
+"""DAG instances from a user's own numbers: seconds, or FLOPs, bytes and GB/s, or a NetworkX graph.
+
+`DagInstance.from_lists` takes durations that are in ticks already.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.task_graph import TaskGraph, dag_instance_from_graph
 from instances.rounding import ticks_from_seconds
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from instances.clusters.cluster import Cluster
+    from instances.clusters.cost_model import CostModel
 
 
 def dag_instance_from_seconds(
@@ -33,7 +36,7 @@ def dag_instance_from_seconds(
     gpu_kinds: Sequence[str] | None = None,
     gpu_servers: Sequence[str] | None = None,
 ) -> DagInstance:
-    """Make an instance from measured or assumed times.
+    """Make an instance from measured or assumed times; other arguments are as in `DagInstance.from_lists`.
 
     Parameters
     ----------
@@ -43,17 +46,10 @@ def dag_instance_from_seconds(
         ``(from, to, bytes)`` per edge.
     tick_seconds
         Length of a tick; durations are rounded to the nearest tick, positive ones to at least one, latencies up.
-    name, task_names, gpu_kinds, gpu_servers
-        As in `DagInstance.from_lists`.
     latency_seconds, gb_per_second
         A matrix, or one number for all links; 1 GB is 10**9 bytes.
     memory_bytes, gpu_memory_bytes
         As `task_memory` and `gpu_memory` in `DagInstance.from_lists`.
-
-    Returns
-    -------
-    DagInstance
-        The checked instance.
 
     Raises
     ------
@@ -100,17 +96,14 @@ def dag_instance_from_work(
     moved_bytes: Sequence[float],
     edges: Sequence[tuple[int, int, int]],
     cluster: Cluster,
+    cost: CostModel,
     *,
-    tick_seconds: float,
     name: str = "instance",
     memory_bytes: Sequence[int] | None = None,
-    precision: str = "fp16",
-    efficiency: float = 0.5,
-    heterogeneity: float = 0.0,
     seed: int = 0,
     task_names: Sequence[str] | None = None,
 ) -> DagInstance:
-    """Make an instance from FLOPs and bytes by the roofline of each GPU.
+    """Make an instance from FLOPs and bytes by the roofline of each GPU of a cluster.
 
     Parameters
     ----------
@@ -118,23 +111,12 @@ def dag_instance_from_work(
         Work of each task.
     edges
         ``(from, to, bytes)`` per edge.
-    cluster
-        GPUs and links.
-    tick_seconds
-        Length of a tick.
-    name, task_names
-        As in `DagInstance.from_lists`.
     memory_bytes
         Bytes per task; default 0. The capacities are those of the GPUs.
-    precision, efficiency, heterogeneity
-        As in `CostModel`.
+    cost
+        Tick, precision, efficiency and noise; ``CostModel(tick_seconds=1e-6, heterogeneity=0.0)`` is the bare roofline.
     seed
-        Of the noise; without heterogeneity it changes nothing.
-
-    Returns
-    -------
-    DagInstance
-        The checked instance.
+        Seed of the noise.
 
     Raises
     ------
@@ -154,7 +136,6 @@ def dag_instance_from_work(
         memory_bytes=memory_bytes or [0] * len(flops),
         edges=edges,
     )
-    cost = CostModel(tick_seconds=tick_seconds, precision=precision, efficiency=efficiency, heterogeneity=heterogeneity)
     return dag_instance_from_graph(graph, cluster, cost, np.random.default_rng(seed))
 
 
@@ -170,17 +151,22 @@ def dag_instance_from_networkx(graph: nx.DiGraph, **fields: Any) -> DagInstance:
     fields
         The remaining arguments of `DagInstance.from_lists`: GPUs, links, jobs, name, tick.
 
-    Returns
-    -------
-    DagInstance
-        The checked instance.
-
     Raises
     ------
     TypeError
         If the graph is not directed or has parallel edges.
     ValueError
         If a node has no durations, or as `DagInstance`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> graph = nx.DiGraph()
+    >>> graph.add_node("load", durations=[4, 4], memory_bytes=100)
+    >>> graph.add_node("train", durations=[9, None])
+    >>> graph.add_edge("load", "train", bytes=1000)
+    >>> dag_instance_from_networkx(graph, gpu_memory=[500, 500], bytes_per_tick=100.0, name="two tasks")
+    DagInstance('two tasks': 2 tasks, 1 edges, 1 job(s), 2 GPUs)
     """
     if not graph.is_directed() or graph.is_multigraph():
         raise TypeError(f"graph: expected a networkx.DiGraph, got {type(graph).__name__}.")

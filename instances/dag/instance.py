@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from instances.dag.graph import topological_order
-from instances.frozen_array import MAX_INTEGER, frozen_floats, frozen_integers
+from instances.frozen_array import MAX_INTEGER, ReadOnly, free_text, frozen_floats, positive_tick
 from instances.json_document import content_hash
+from instances.units import duration_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,17 +26,14 @@ NO_LIMIT = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, weakref_slot=True)
-class DagInstance:
-    """What is to be scheduled: tasks, GPUs, links, jobs and edges; checked when it is made, read-only afterwards.
+class DagInstance(ReadOnly):
+    """Tasks, edges, jobs, GPUs and links: an instance of the DAG problem, checked when it is made and read-only.
 
-    Two instances are the same if their `sha256` is the same. `DagInstance.from_lists` fills in defaults.
+    `DagInstance.from_lists` makes one from Python lists, `instances.dag.conversion` from seconds, from FLOPs and bytes,
+    or from a NetworkX graph. Two instances are the same if their `sha256` is the same; ``==`` compares identity.
 
     Parameters
     ----------
-    name
-        Free text.
-    tick_seconds
-        Length of a tick in seconds.
     durations
         Duration of each task on each GPU in ticks, shape (n, m), int64; ``NOT_ALLOWED`` where it may not run.
     task_memory
@@ -57,8 +54,6 @@ class DagInstance:
         Release time of each job in ticks, shape (jobs,).
     weight
         Weight of each job, shape (jobs,), integers.
-    task_names, gpu_names, gpu_kinds, gpu_servers, job_names
-        Free text beside the arrays, one entry each per task, GPU or job.
 
     Raises
     ------
@@ -93,37 +88,35 @@ class DagInstance:
     def __post_init__(self) -> None:
         """Take private, read-only copies, check everything once, and order the tasks."""
         num_tasks, num_gpus, num_jobs = len(self.task_names), len(self.gpu_names), len(self.job_names)
-        integers: dict[str, tuple[str, tuple[int | None, ...]]] = {
-            "durations": ("tasks[].durations", (num_tasks, num_gpus)),
-            "task_memory": ("tasks[].memory_bytes", (num_tasks,)),
-            "job_of_task": ("tasks[].job", (num_tasks,)),
-            "edges": ("edges", (None, 2)),
-            "edge_bytes": ("edges[].bytes", (len(self.edges),)),
-            "gpu_memory": ("gpus[].memory_bytes", (num_gpus,)),
-            "latency": ("links.latency_ticks", (num_gpus, num_gpus)),
-            "release": ("jobs[].release", (num_jobs,)),
-            "weight": ("jobs[].weight", (num_jobs,)),
-        }
-        for name, (place, shape) in integers.items():
-            values = _without_diagonal(getattr(self, name), 0) if name == "latency" else getattr(self, name)
-            object.__setattr__(self, name, frozen_integers(values, place=place, shape=shape))
-        bandwidth = frozen_floats(
-            _without_diagonal(self.bytes_per_tick, 1.0), place="links.bytes_per_tick", shape=(num_gpus, num_gpus)
+        links = (num_gpus, num_gpus)
+        object.__setattr__(self, "latency", _without_diagonal(self.latency, 0))
+        self._freeze_integers(
+            {
+                "durations": ("tasks[].durations", (num_tasks, num_gpus)),
+                "task_memory": ("tasks[].memory_bytes", (num_tasks,)),
+                "job_of_task": ("tasks[].job", (num_tasks,)),
+                "edges": ("edges", (None, 2)),
+                "edge_bytes": ("edges[].bytes", (len(self.edges),)),
+                "gpu_memory": ("gpus[].memory_bytes", (num_gpus,)),
+                "latency": ("links.latency_ticks", links),
+                "release": ("jobs[].release", (num_jobs,)),
+                "weight": ("jobs[].weight", (num_jobs,)),
+            }
         )
-        object.__setattr__(self, "bytes_per_tick", bandwidth)
-        if isinstance(self.tick_seconds, bool) or not isinstance(self.tick_seconds, int | float):
-            raise TypeError(f"tick_seconds: expected a number, got {self.tick_seconds!r}.")
-        is_huge = abs(self.tick_seconds) >= 2**1023  # an integer that no float may hold
-        object.__setattr__(self, "tick_seconds", math.inf if is_huge else float(self.tick_seconds))
-        _check_text(self.name, "name")
-        for name, place, length in (
-            ("task_names", "tasks[].name", num_tasks),
-            ("gpu_names", "gpus[].name", num_gpus),
-            ("gpu_kinds", "gpus[].kind", num_gpus),
-            ("gpu_servers", "gpus[].server", num_gpus),
-            ("job_names", "jobs[].name", num_jobs),
-        ):
-            object.__setattr__(self, name, _texts(getattr(self, name), place=place, length=length))
+        bandwidth = _without_diagonal(self.bytes_per_tick, 1.0)
+        frozen = frozen_floats(bandwidth, place="links.bytes_per_tick", shape=links)
+        object.__setattr__(self, "bytes_per_tick", frozen)
+        object.__setattr__(self, "tick_seconds", positive_tick(self.tick_seconds))
+        free_text(self.name, "name")
+        self._freeze_texts(
+            {
+                "task_names": ("tasks[{}].name", num_tasks),
+                "gpu_names": ("gpus[{}].name", num_gpus),
+                "gpu_kinds": ("gpus[{}].kind", num_gpus),
+                "gpu_servers": ("gpus[{}].server", num_gpus),
+                "job_names": ("jobs[{}].name", num_jobs),
+            }
+        )
         check_dag_instance(self)
         order = topological_order(num_tasks, self.edges)
         order.flags.writeable = False
@@ -159,14 +152,12 @@ class DagInstance:
             For each task its duration on each GPU in ticks; None where the GPU may not run it.
         edges
             ``(from, to, bytes)`` per edge.
-        name, tick_seconds
-            As in `DagInstance`.
         task_memory
             Bytes per task; default 0.
         gpu_memory
             Bytes per GPU, None where there is no limit; default no limits.
         latency, bytes_per_tick
-            A matrix, or one number for all links.
+            A matrix with a row per source GPU, or one number for all links.
         job_of_task, release, weight
             Job of each task (default 0), release and weight (default 1) of each job.
         task_names, gpu_names, gpu_kinds, gpu_servers, job_names
@@ -174,15 +165,22 @@ class DagInstance:
         num_gpus
             Number of GPUs m; needed only where there are no tasks.
 
-        Returns
-        -------
-        DagInstance
-            The checked instance.
-
         Raises
         ------
         TypeError, ValueError
             As `DagInstance`.
+
+        Examples
+        --------
+        Three tasks on two GPUs; task 2 may not run on GPU 0, and both edges carry 100 bytes at 50 bytes per tick.
+
+        >>> instance = DagInstance.from_lists(
+        ...     [[4, 9], [3, 5], [None, 6]], [(0, 2, 100), (1, 2, 100)], bytes_per_tick=50.0, name="three tasks"
+        ... )
+        >>> instance
+        DagInstance('three tasks': 3 tasks, 2 edges, 1 job(s), 2 GPUs)
+        >>> instance.transfer_delays(0).tolist()
+        [[0, 2], [2, 0]]
         """
         num_tasks = len(durations)
         if num_gpus is None:
@@ -277,13 +275,10 @@ class DagInstance:
         np.fill_diagonal(delays, 0)
         return delays
 
-    def __deepcopy__(self, memo: object) -> DagInstance:
-        """Return the instance itself: nothing in it can change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make a copy from another process through the constructor, so that it is read-only too."""
-        return _remade, ({item.name: getattr(self, item.name) for item in fields(self) if item.init},)
+    def __repr__(self) -> str:
+        """Name the instance and its sizes in one line."""
+        sizes = f"{self.num_tasks} tasks, {self.num_edges} edges, {self.num_jobs} job(s), {self.num_gpus} GPUs"
+        return f"DagInstance({self.name!r}: {sizes})"
 
     def __str__(self) -> str:
         """Describe the instance in a few aligned lines."""
@@ -293,15 +288,16 @@ class DagInstance:
         """Return what a reader wants to know first, as label and text."""
         kinds = sorted(set(self.gpu_kinds))
         counted = ", ".join(f"{self.gpu_kinds.count(kind)} x {kind}" for kind in kinds)
-        limited = int((self.gpu_memory >= 0).sum())
+        limited = self.gpu_memory[self.gpu_memory >= 0]
+        sizes = " to ".join(dict.fromkeys(map(size_text, np.sort(limited)[[0, -1] if len(limited) else []].tolist())))
         return {
             "instance": self.name,
             "tasks": str(self.num_tasks),
             "edges": str(self.num_edges),
             "GPUs": f"{self.num_gpus} ({counted}) on {len(set(self.gpu_servers))} server(s)",
             "jobs": str(self.num_jobs),
-            "memory limits": f"on {limited} of {self.num_gpus} GPUs" if limited else "none",
-            "tick": f"{self.tick_seconds:g} s",
+            "memory limits": f"{sizes} on {len(limited)} of {self.num_gpus} GPUs" if len(limited) else "none",
+            "tick": duration_text(self.tick_seconds),
             "content hash": self.sha256[:16],
         }
 
@@ -310,11 +306,6 @@ class DagInstance:
         from instances.html import html_table
 
         return html_table(self.summary())
-
-
-def _remade(values: dict[str, Any]) -> DagInstance:
-    """Call the constructor, for `pickle`."""
-    return DagInstance(**values)
 
 
 def _given(values: Sequence[int | None], missing: int, place: str) -> list[int]:
@@ -356,26 +347,6 @@ def _names(names: Sequence[str] | None, length: int, letter: str) -> tuple[str, 
     return tuple(names) if names is not None else tuple(f"{letter}{index}" for index in range(length))
 
 
-def _texts(values: Sequence[str], *, place: str, length: int) -> tuple[str, ...]:
-    """Return the names as a tuple of the expected length."""
-    texts = tuple(values)
-    if len(texts) != length:
-        raise ValueError(f"{place}: expected {length} names, got {len(texts)}.")
-    for text in texts:
-        _check_text(text, place)
-    return texts
-
-
-def _check_text(text: object, place: str) -> None:
-    """Refuse what is no text that a file can hold."""
-    if not isinstance(text, str):
-        raise TypeError(f"{place}: expected text, got {text!r}.")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{place}: expected text without lone surrogates, got {text!r}.") from error
-
-
 def check_dag_instance(instance: DagInstance) -> None:
     """Check values and references of an instance whose shapes are right.
 
@@ -385,19 +356,12 @@ def check_dag_instance(instance: DagInstance) -> None:
         If a value is out of range, a reference dangles, an edge is there twice, a task can run nowhere, or the
         times are too large for exact arithmetic.
     """
-    _check_header(instance)
     _check_gpus(instance)
     _check_jobs(instance)
     _check_tasks(instance)
     _check_edges(instance)
     _check_memory(instance)
     _check_horizon(instance)
-
-
-def _check_header(instance: DagInstance) -> None:
-    """Check name and tick."""
-    if not np.isfinite(instance.tick_seconds) or instance.tick_seconds <= 0:
-        raise ValueError(f"tick_seconds: expected a positive number, got {instance.tick_seconds}.")
 
 
 def _check_gpus(instance: DagInstance) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.frozen_array import frozen_integers
+from instances.frozen_array import ReadOnly, frozen_integers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ NO_TRANSFER = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class DagSchedule:
+class DagSchedule(ReadOnly):
     """Where and when every task runs; not yet verified.
 
     Parameters
@@ -59,13 +59,10 @@ class DagSchedule:
             starts = frozen_integers(self.transfer_start, place="transfer_start", shape=(None,))
             object.__setattr__(self, "transfer_start", starts)
 
-    def __deepcopy__(self, memo: object) -> DagSchedule:
-        """Return the schedule itself: nothing in it can change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make a copy from another process through the constructor, so that it is read-only too."""
-        return _remade, (self.gpu, self.start, self.transfer_start, self.instance)
+    def __repr__(self) -> str:
+        """Name the instance, where it is known, and the sizes in one line."""
+        of = "" if self.instance is None else f"{self.instance.name!r}: "
+        return f"DagSchedule({of}{len(self.gpu)} tasks on {len(np.unique(self.gpu))} GPUs)"
 
     def __str__(self) -> str:
         """List the tasks of every GPU in order of start."""
@@ -89,13 +86,3 @@ class DagSchedule:
         for objective in Objective:
             summary[objective.replace("_", " ")] = str(objective_value(self.instance, self, objective))
         return html_table(summary) + gantt_svg(self.instance, self)
-
-
-def _remade(
-    gpu: NDArray[np.int64],
-    start: NDArray[np.int64],
-    transfer_start: NDArray[np.int64] | None,
-    instance: DagInstance | None,
-) -> DagSchedule:
-    """Call the constructor, for `pickle`."""
-    return DagSchedule(gpu=gpu, start=start, transfer_start=transfer_start, instance=instance)

@@ -10,6 +10,7 @@ import numpy as np
 
 from instances.dag.contention import Contention
 from instances.dag.schedule import NO_TRANSFER
+from instances.violation import Violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,19 +20,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongLength:
+class WrongLength(Violation):
     """The schedule has another number of tasks than the instance."""
 
+    line = "schedule: expected {0.expected} tasks, got {0.scheduled}."
     expected: int
     scheduled: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"schedule: expected {self.expected} tasks, got {self.scheduled}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownGpu:
+class UnknownGpu(Violation):
     """A task sits on a GPU that is not in the instance."""
 
     task: int
@@ -44,133 +42,103 @@ class UnknownGpu:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotAllowed:
+class NotAllowed(Violation):
     """A task sits on a GPU that may not run it."""
 
+    line = "gpu[{0.task}]: expected a GPU that may run task {0.task}, got {0.gpu}."
     task: int
     gpu: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"gpu[{self.task}]: expected a GPU that may run task {self.task}, got {self.gpu}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlyStart:
+class EarlyStart(Violation):
     """A task starts before the release of its job."""
 
+    line = "start[{0.task}]: {0.ticks} ticks before the release of job {0.job}."
     task: int
     job: int
     ticks: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"start[{self.task}]: {self.ticks} ticks before the release of job {self.job}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overlap:
+class Overlap(Violation):
     """Two tasks run on one GPU at the same time."""
 
+    line = "tasks {0.tasks[0]} and {0.tasks[1]}: overlap by {0.ticks} ticks on GPU {0.gpu}."
     gpu: int
     tasks: tuple[int, int]
     ticks: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"tasks {self.tasks[0]} and {self.tasks[1]}: overlap by {self.ticks} ticks on GPU {self.gpu}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LateTransfer:
+class LateTransfer(Violation):
     """A task starts before the data of a predecessor has arrived."""
 
+    line = "edges[{0.edge}]: task {0.head} starts {0.ticks} ticks before the data of task {0.tail}."
     edge: int
     tail: int
     head: int
     ticks: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"edges[{self.edge}]: task {self.head} starts {self.ticks} ticks before the data of task {self.tail}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryOverflow:
+class MemoryOverflow(Violation):
     """The tasks of a GPU need more memory than it has."""
 
+    line = "gpus[{0.gpu}]: its tasks need {0.bytes} bytes more than it has."
     gpu: int
     bytes: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"gpus[{self.gpu}]: its tasks need {self.bytes} bytes more than it has."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongTransferLength:
+class WrongTransferLength(Violation):
     """The schedule has starts of transfers, but another number of them than the instance has edges."""
 
+    line = "transfer_start: expected {0.expected} entries, one per edge, got {0.scheduled}."
     expected: int
     scheduled: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"transfer_start: expected {self.expected} entries, one per edge, got {self.scheduled}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissingTransferStart:
+class MissingTransferStart(Violation):
     """A contended transfer has no start."""
 
+    line = "transfer_start[{0.edge}]: expected the start of a transfer between servers, got none."
     edge: int
-
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"transfer_start[{self.edge}]: expected the start of a transfer between servers, got none."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlyTransfer:
+class EarlyTransfer(Violation):
     """A contended transfer starts before the task whose data it carries has finished."""
 
+    line = "transfer_start[{0.edge}]: {0.ticks} ticks before task {0.tail} finishes."
     edge: int
     tail: int
     ticks: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"transfer_start[{self.edge}]: {self.ticks} ticks before task {self.tail} finishes."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LateArrival:
+class LateArrival(Violation):
     """A contended transfer ends after the task that needs its data has started."""
 
+    line = "transfer_start[{0.edge}]: ends {0.ticks} ticks after task {0.head} starts."
     edge: int
     head: int
     ticks: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"transfer_start[{self.edge}]: ends {self.ticks} ticks after task {self.head} starts."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NicOverlap:
+class NicOverlap(Violation):
     """Two transfers occupy one side of a server's network interface at the same time."""
 
+    line = (
+        "edges {0.edges[0]} and {0.edges[1]}: transfers overlap by {0.ticks} ticks on the {0.side} side of "
+        "server {0.server!r}."
+    )
     server: str
     side: Literal["outgoing", "incoming"]
     edges: tuple[int, int]
     ticks: int
-
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return (
-            f"edges {self.edges[0]} and {self.edges[1]}: transfers overlap by {self.ticks} ticks on the {self.side} "
-            f"side of server {self.server!r}."
-        )
 
 
 DagViolation = (

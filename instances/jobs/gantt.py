@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import heapq
-import io
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.gantt_axes import (
+    MAX_LABELLED_BARS,
+    bar_colours,
+    figure_svg,
+    finish_time_axis,
+    gantt_axes,
+    name_bar,
+    name_lanes,
+)
 from instances.jobs.objective import job_durations
 
 if TYPE_CHECKING:
@@ -19,17 +26,8 @@ if TYPE_CHECKING:
     from instances.jobs.schedule import JobsSchedule
 
 
-MAX_LABELLED_JOBS = 60
-"""Above this many jobs the bars carry no names: they would not be legible."""
-
-CHARACTERS_ACROSS = 95
-"""About so many characters of a name fit across the chart; a name that is wider than its bar is left out."""
-
-MAX_LABELLED_SERVERS = 40
-"""Above this many servers only some have their name beside them."""
-
 GAP = 0.5
-"""Between the bands of two servers, in lanes."""
+"""Space between the bands of two servers, in lanes."""
 
 
 def plot_jobs_gantt(
@@ -39,44 +37,32 @@ def plot_jobs_gantt(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     schedule
-        A schedule of it that verifies.
+        A schedule that verifies.
     ax
-        Where to draw; by default a figure of its own, whose height follows the number of GPUs.
+        Axes to draw on; by default those of a new figure, whose height follows the number of GPUs.
     end
         Last tick of the axis, for charts on one scale; by default the last completion.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The axes with the chart; positions on them are in ticks, labels in human units.
     """
-    from matplotlib import colormaps
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
 
     capacity = instance.num_gpus_of * instance.share
-    bottom = np.concatenate([[0.0], np.cumsum(capacity + GAP)])
+    bottom = np.concatenate([[0.0], np.cumsum(capacity + GAP)]).tolist()
     if ax is None:
-        figure = Figure(figsize=(8.0, 1.0 + min(0.22 * float(bottom[-1]), 11.0)), layout="constrained")
-        FigureCanvasAgg(figure)
-        ax = figure.subplots()
-    bars = server_lanes(instance, schedule)
+        ax = gantt_axes(1.0 + min(0.22 * bottom[-1], 11.0))
+    bars, palette = server_lanes(instance, schedule), bar_colours()
     span = max((bar.start + bar.ticks for bar in bars), default=1) if end is None else end
-    is_small = instance.num_jobs <= MAX_LABELLED_JOBS
+    is_small = instance.num_jobs <= MAX_LABELLED_BARS
     for server in range(instance.num_servers):
         ax.axhspan(bottom[server], bottom[server] + capacity[server], color="#f4f4f4", linewidth=0, zorder=0)
-    colours_of_map = np.array(colormaps["tab20"].colors)  # type: ignore[attr-defined]  # the stubs know no listed maps
-    palette = 0.5 + 0.5 * np.concatenate([colours_of_map[::2], colours_of_map[1::2]])  # light: names stay legible
-    corners = [
-        _corners(bar.start, bar.ticks, float(bottom[bar.server] + bar.first_lane), bar.num_lanes) for bar in bars
-    ]
     ax.add_collection(
         PolyCollection(
-            corners,
+            [_corners(bar, bottom[bar.server] + bar.first_lane) for bar in bars],
             facecolors=[palette[bar.job % len(palette)] for bar in bars],
             edgecolors="#4d4d4d",
             linewidths=0.5 if is_small else 0.0,  # edges would cover the colours of thin bars
@@ -85,65 +71,30 @@ def plot_jobs_gantt(
     )
     if is_small:
         for bar in bars:
-            name = _drawable(instance.job_names[bar.job])
-            if bar.ticks * CHARACTERS_ACROSS >= span * len(name):
-                middle = float(bottom[bar.server] + bar.first_lane) + bar.num_lanes / 2
-                ax.text(
-                    bar.start + bar.ticks / 2,
-                    middle,
-                    name,
-                    ha="center",
-                    va="center",
-                    fontsize=7,
-                    zorder=3,
-                    parse_math=False,
-                )
-    shown = range(0, instance.num_servers, 1 + instance.num_servers // MAX_LABELLED_SERVERS)
-    ax.set_yticks(
-        [float(bottom[server] + capacity[server] / 2) for server in shown],
-        [_label(instance, server) for server in shown],
-        fontsize=8,
-        parse_math=False,
-    )
-    ax.set_ylim(float(bottom[-1]), -GAP)
-    ax.set_xlim(0, span * 1.01)
-    ax.set_xlabel(f"time in ticks of {instance.tick_seconds:g} s", fontsize=8)
-    ax.tick_params(axis="x", labelsize=8)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color="#dddddd", linewidth=0.6, zorder=1)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+            middle = bottom[bar.server] + bar.first_lane + bar.num_lanes / 2
+            name_bar(ax, instance.job_names[bar.job], bar.start, bar.ticks, middle, span)
+    middles = [bottom[server] + float(capacity[server]) / 2 for server in range(instance.num_servers)]
+    name_lanes(ax, middles, [_label(instance, server) for server in range(instance.num_servers)])
+    ax.set_ylim(bottom[-1], -GAP)
+    finish_time_axis(ax, span, instance.tick_seconds)
     return ax
 
 
 def jobs_gantt_svg(instance: JobsInstance, schedule: JobsSchedule) -> str:
     """Return the chart as one ``<svg>`` element, for notebooks and reports."""
-    import matplotlib
-
-    buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "optgap", "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # whoever shows the text chooses the font
-        figure = plot_jobs_gantt(instance, schedule).get_figure(root=True)
-        assert figure is not None  # the axes were just made with one
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    return figure_svg(plot_jobs_gantt(instance, schedule))
 
 
-def _corners(start: int, ticks: int, low: float, lanes: int) -> list[tuple[float, float]]:
+def _corners(bar: Bar, low: float) -> list[tuple[float, float]]:
     """Return the corners of a bar, a little lower than its lanes so that neighbours stay apart."""
-    top, bottom = low + 0.04, low + lanes - 0.04
-    return [(start, top), (start + ticks, top), (start + ticks, bottom), (start, bottom)]
+    start, end, top, bottom = bar.start, bar.start + bar.ticks, low + 0.04, low + bar.num_lanes - 0.04
+    return [(start, top), (end, top), (end, bottom), (start, bottom)]
 
 
 def _label(instance: JobsInstance, server: int) -> str:
-    """Return what stands beside a server."""
+    """Return the name of a server with the number and kind of its GPUs."""
     kind = instance.kinds[int(instance.server_kind[server])]
-    return _drawable(f"{instance.server_names[server]} ({instance.num_gpus_of[server]} x {kind})")
-
-
-def _drawable(name: str) -> str:
-    """Replace what is no letter: fonts and XML know no control characters and no lone surrogates."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+    return f"{instance.server_names[server]} ({instance.num_gpus_of[server]} x {kind})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +103,10 @@ class Bar:
 
     Parameters
     ----------
-    server, job
-        Who holds what.
     first_lane, num_lanes
         Lanes of the server from 0 on, as many per GPU as jobs may share one.
     start, ticks
-        When, in ticks.
+        Start and duration in ticks.
     """
 
     server: int
@@ -175,10 +124,8 @@ def server_lanes(instance: JobsInstance, schedule: JobsSchedule) -> list[Bar]:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     schedule
-        A schedule of it that verifies.
+        A schedule that verifies.
 
     Returns
     -------
@@ -213,16 +160,8 @@ def server_lanes(instance: JobsInstance, schedule: JobsSchedule) -> list[Bar]:
                 free = sorted(set(free) - set(lanes))  # sorted lists are heaps
             heapq.heappush(running, (starts[job] + durations[job], lanes))
             for first, number in _neighbours(lanes):
-                bars.append(
-                    Bar(
-                        server=server,
-                        job=job,
-                        first_lane=first,
-                        num_lanes=number,
-                        start=starts[job],
-                        ticks=durations[job],
-                    )
-                )
+                where = {"server": server, "job": job, "first_lane": first, "num_lanes": number}
+                bars.append(Bar(**where, start=starts[job], ticks=durations[job]))
     return bars
 
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.frozen_array import MAX_INTEGER, free_text, free_texts, frozen_integers, optional_texts
+from instances.frozen_array import (
+    MAX_INTEGER,
+    ReadOnly,
+    free_text,
+    frozen_integers,
+    optional_texts,
+    positive_tick,
+)
 from instances.jobs.interference import FULL_SPEED, Interference
 from instances.jobs.iteration_time import gpus_of_kind, largest_durations
 from instances.jobs.replicas_fit import replicas_fit
 from instances.jobs.servers import Racks
 from instances.json_document import content_hash
+from instances.units import duration_text, ticks_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,8 +67,6 @@ class Job:
         True number of iterations n.
     release
         Arrival in ticks.
-    weight
-        Weight, at least 1.
     micro_batches
         Micro-batches Q per iteration.
     name
@@ -86,23 +91,18 @@ NOT_ALLOWED = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, weakref_slot=True)
-class JobsInstance:
-    """What is to be scheduled: servers, jobs and their stages; checked when it is made, read-only afterwards.
+class JobsInstance(ReadOnly):
+    """Servers, jobs and their stages: an instance of the jobs problem, checked when it is made and read-only.
 
     A job is a rigid gang: all its replicas hold one GPU each from start to end, without preemption. The stages of all
-    jobs stand in one list; those of job i are ``stage_offsets[i]`` to ``stage_offsets[i + 1] - 1``. Two instances are
-    the same if their `sha256` is the same. `JobsInstance.from_parts` makes one from servers and jobs.
+    jobs stand in one list; those of job i are ``stage_offsets[i]`` to ``stage_offsets[i + 1] - 1``.
+    `JobsInstance.from_parts` makes an instance from servers and jobs. Two instances are the same if their `sha256` is
+    the same; ``==`` compares identity.
 
     Parameters
     ----------
-    name
-        Free text.
-    tick_seconds
-        Length of a tick in seconds.
     kinds
         Distinct kinds of GPU, in the order of the first server of each.
-    server_names
-        Free text, one per server.
     server_kind
         Kind of the GPUs of each server, shape (servers,), int64; positions in `kinds`.
     num_gpus_of
@@ -110,8 +110,6 @@ class JobsInstance:
     nic_numerator, nic_denominator
         Bandwidth B of the network interface of each server in bytes per tick and direction as an exact fraction, shape
         (servers,) each, both at least 1; kept in lowest terms.
-    job_names
-        Free text, one per job.
     release
         Arrival of each job in ticks, shape (jobs,).
     weight
@@ -135,10 +133,10 @@ class JobsInstance:
     parameter_bytes
         Parameters of one replica in bytes, shape (stages,).
     interference
-        What jobs on one server or GPU take from each other; None where jobs do not notice each other, and a job runs
-        for ceil(n * alpha(x)) ticks whatever runs beside it.
+        How jobs on one server or GPU slow each other; None where they do not, and every job runs for
+        ceil(n * alpha(x)) ticks.
     racks
-        Servers behind uplinks, which lengthen alpha(x); None for none.
+        Servers behind uplinks, which lengthen alpha(x); None where there are no racks.
 
     Raises
     ------
@@ -179,34 +177,32 @@ class JobsInstance:
     def __post_init__(self) -> None:
         """Take private, read-only copies and check everything once."""
         num_servers, num_jobs, num_stages = len(self.server_names), len(self.job_names), len(self.replicas)
-        integers: dict[str, tuple[str, tuple[int | None, ...]]] = {
-            "server_kind": ("servers[].kind", (num_servers,)),
-            "num_gpus_of": ("servers[].gpus", (num_servers,)),
-            "nic_numerator": ("servers[].nic_bytes_per_tick", (num_servers,)),
-            "nic_denominator": ("servers[].nic_bytes_per_tick", (num_servers,)),
-            "release": ("jobs[].release", (num_jobs,)),
-            "weight": ("jobs[].weight", (num_jobs,)),
-            "iterations": ("jobs[].iterations", (num_jobs,)),
-            "micro_batches": ("jobs[].micro_batches", (num_jobs,)),
-            "stage_offsets": ("jobs[].stages", (num_jobs + 1,)),
-            "replicas": ("jobs[].stages[].replicas", (num_stages,)),
-            "time_of": ("jobs[].stages[].times", (num_stages, len(self.kinds))),
-            "activation_bytes": ("jobs[].stages[].activation_bytes", (num_stages,)),
-            "parameter_bytes": ("jobs[].stages[].parameter_bytes", (num_stages,)),
-        }
-        for name, (place, shape) in integers.items():
-            object.__setattr__(self, name, frozen_integers(getattr(self, name), place=place, shape=shape))
-        if isinstance(self.tick_seconds, bool) or not isinstance(self.tick_seconds, int | float):
-            raise TypeError(f"tick_seconds: expected a number, got {self.tick_seconds!r}.")
-        is_huge = abs(self.tick_seconds) >= 2**1023  # an integer that no float may hold
-        object.__setattr__(self, "tick_seconds", math.inf if is_huge else float(self.tick_seconds))
+        self._freeze_integers(
+            {
+                "server_kind": ("servers[].kind", (num_servers,)),
+                "num_gpus_of": ("servers[].gpus", (num_servers,)),
+                "nic_numerator": ("servers[].nic_bytes_per_tick", (num_servers,)),
+                "nic_denominator": ("servers[].nic_bytes_per_tick", (num_servers,)),
+                "release": ("jobs[].release", (num_jobs,)),
+                "weight": ("jobs[].weight", (num_jobs,)),
+                "iterations": ("jobs[].iterations", (num_jobs,)),
+                "micro_batches": ("jobs[].micro_batches", (num_jobs,)),
+                "stage_offsets": ("jobs[].stages", (num_jobs + 1,)),
+                "replicas": ("jobs[].stages[].replicas", (num_stages,)),
+                "time_of": ("jobs[].stages[].times", (num_stages, len(self.kinds))),
+                "activation_bytes": ("jobs[].stages[].activation_bytes", (num_stages,)),
+                "parameter_bytes": ("jobs[].stages[].parameter_bytes", (num_stages,)),
+            }
+        )
+        object.__setattr__(self, "tick_seconds", positive_tick(self.tick_seconds))
         free_text(self.name, "name")
-        for name, place, length in (
-            ("kinds", "kinds[{}]", len(self.kinds)),
-            ("server_names", "servers[{}].name", num_servers),
-            ("job_names", "jobs[{}].name", num_jobs),
-        ):
-            object.__setattr__(self, name, free_texts(getattr(self, name), place=place, length=length))
+        self._freeze_texts(
+            {
+                "kinds": ("kinds[{}]", len(self.kinds)),
+                "server_names": ("servers[{}].name", num_servers),
+                "job_names": ("jobs[{}].name", num_jobs),
+            }
+        )
         for name in ("user", "group", "model_tag"):
             texts = optional_texts(getattr(self, name), place=f"jobs[{{}}].{name}", length=num_jobs)
             object.__setattr__(self, name, texts)
@@ -233,26 +229,23 @@ class JobsInstance:
         interference: Interference | None = None,
         racks: Racks | None = None,
     ) -> JobsInstance:
-        """Make an instance from servers and jobs.
-
-        Parameters
-        ----------
-        servers
-            At least one.
-        jobs
-            In any order; their numbers are their positions.
-        name, tick_seconds, interference, racks
-            As in `JobsInstance`.
-
-        Returns
-        -------
-        JobsInstance
-            The checked instance.
+        """Make an instance from at least one server and from jobs, whose numbers are their positions.
 
         Raises
         ------
         TypeError, ValueError
             As `JobsInstance`, or if a stage has a time for a kind that no server has.
+
+        Examples
+        --------
+        Two jobs on a server with two GPUs; the second job is a pipeline of two stages, one GPU each.
+
+        >>> from instances.jobs.servers import JobsServer
+        >>> servers = [JobsServer(kind="T4", gpus=2, nic_bytes_per_tick=1000)]
+        >>> whole = Job(stages=[Stage(times=5)], iterations=10)
+        >>> pipeline = Job(stages=[Stage(times=3), Stage(times=4)], release=7)
+        >>> JobsInstance.from_parts(servers, [whole, pipeline], name="two jobs")
+        JobsInstance('two jobs': 2 jobs, 3 stages, 2 GPUs on 1 server(s))
         """
         kinds = tuple(dict.fromkeys(server.kind for server in servers))
         bandwidths = [_fraction(server.nic_bytes_per_tick, index) for index, server in enumerate(servers)]
@@ -334,13 +327,10 @@ class JobsInstance:
         """Return the bandwidth B of a server's network interface."""
         return Fraction(int(self.nic_numerator[server]), int(self.nic_denominator[server]))
 
-    def __deepcopy__(self, memo: object) -> JobsInstance:
-        """Return the instance itself: nothing in it can change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make a copy from another process through the constructor, so that it is read-only too."""
-        return _remade, ({item.name: getattr(self, item.name) for item in fields(self) if item.init},)
+    def __repr__(self) -> str:
+        """Name the instance and its sizes in one line."""
+        servers = f"{self.num_gpus} GPUs on {self.num_servers} server(s)"
+        return f"JobsInstance({self.name!r}: {self.num_jobs} jobs, {len(self.replicas)} stages, {servers})"
 
     def __str__(self) -> str:
         """Describe the instance in a few aligned lines."""
@@ -350,7 +340,7 @@ class JobsInstance:
         """Return what a reader wants to know first, as label and text."""
         gpus_of_kind = np.bincount(self.server_kind, weights=self.num_gpus_of, minlength=self.num_kinds).astype(int)
         counted = ", ".join(f"{count} x {kind}" for count, kind in zip(gpus_of_kind, self.kinds, strict=True))
-        arrivals = f"{int(self.release.min())} to {int(self.release.max())}" if self.num_jobs else "none"
+        last = ticks_text(int(self.release.max(initial=0)), self.tick_seconds)
         further = {}
         if self.racks is not None:
             further["racks"] = str(self.racks.num_racks)
@@ -364,9 +354,9 @@ class JobsInstance:
             "GPUs": f"{self.num_gpus} ({counted}) on {self.num_servers} server(s)",
             **further,
             "largest gang": f"{int(self.gang_size.max(initial=0))} GPUs",
-            "arrivals": f"{arrivals} ticks" if self.num_jobs else arrivals,
+            "arrivals": f"{self.release.min()} to {last}" if self.num_jobs else "none",
             "users": str(len({user for user in self.user if user is not None})),
-            "tick": f"{self.tick_seconds:g} s",
+            "tick": duration_text(self.tick_seconds),
             "content hash": self.sha256[:16],
         }
 
@@ -375,11 +365,6 @@ class JobsInstance:
         from instances.html import html_table
 
         return html_table(self.summary())
-
-
-def _remade(values: dict[str, Any]) -> JobsInstance:
-    """Call the constructor, for `pickle`."""
-    return JobsInstance(**values)
 
 
 def _column(values: Sequence[int]) -> Any:
@@ -420,8 +405,6 @@ def check_jobs_instance(instance: JobsInstance) -> None:
         If a value is out of range, a reference dangles, a job fits nowhere, or the times are too large for exact
         arithmetic.
     """
-    if not np.isfinite(instance.tick_seconds) or instance.tick_seconds <= 0:
-        raise ValueError(f"tick_seconds: expected a positive number, got {instance.tick_seconds}.")
     _check_servers(instance)
     _check_jobs(instance)
     _check_stages(instance)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.frozen_array import free_texts, frozen_integers
+from instances.frozen_array import ReadOnly, free_texts, frozen_integers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ FULL_SPEED = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Interference:
+class Interference(ReadOnly):
     """Resources, sensitivities and sharing of GPUs; checked when it is made, read-only afterwards.
 
     A running job slows where the jobs on one of its servers together ask for more of a resource than there is, and
@@ -146,19 +146,6 @@ class Interference:
         both = (number[:, None] >= 1) & (number >= 1) & ((number[:, None] >= 2) | ~np.eye(len(number), dtype=bool))
         sums = np.where(both & (self.pair != NOT_TOGETHER), self.pair + self.pair.T, 0)
         return max(FULL_SPEED, int(sums.max()))
-
-    def __deepcopy__(self, memo: object) -> Interference:
-        """Return the object itself: nothing in it can change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make a copy from another process through the constructor, so that it is read-only too."""
-        return _remade, ({item.name: getattr(self, item.name) for item in fields(self)},)
-
-
-def _remade(values: dict[str, Any]) -> Interference:
-    """Call the constructor, for `pickle`."""
-    return Interference(**values)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

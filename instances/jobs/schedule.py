@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.frozen_array import free_text, frozen_integers
+from instances.frozen_array import ReadOnly, free_text, frozen_integers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class JobsSchedule:
+class JobsSchedule(ReadOnly):
     """Starts and placements of all jobs; not yet verified. `JobsSchedule.from_placements` makes one from matrices.
 
     When a job completes follows from its placement, and under interference from what runs beside it; it is stored
@@ -150,40 +150,15 @@ class JobsSchedule:
         servers = np.repeat(self.entry_server[first:last], count).tolist()
         return list(zip(servers, self.gpu[begin : begin + len(servers)].tolist(), strict=True))
 
-    def __deepcopy__(self, memo: object) -> JobsSchedule:
-        """Return the schedule itself: nothing in it can change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make a copy from another process through the constructor, so that it is read-only too."""
-        names = ("start", "entry_offsets", "entry_server", "entry_count", "instance_name", "instance_sha256", "gpu")
-        return _remade, tuple(getattr(self, name) for name in names)
+    def __repr__(self) -> str:
+        """Name the instance and the sizes in one line."""
+        servers = len(np.unique(self.entry_server))
+        return f"JobsSchedule({self.instance_name!r}: {len(self.start)} jobs on {servers} server(s))"
 
     def __str__(self) -> str:
         """List the jobs in order of start."""
         order = np.argsort(self.start, kind="stable").tolist()
         return "\n".join(f"job {job} at {self.start[job]}" for job in order) or "no jobs"
-
-
-def _remade(
-    start: NDArray[np.int64],
-    entry_offsets: NDArray[np.int64],
-    entry_server: NDArray[np.int64],
-    entry_count: NDArray[np.int64],
-    instance_name: str,
-    instance_sha256: str,
-    gpu: NDArray[np.int64] | None,
-) -> JobsSchedule:
-    """Call the constructor, for `pickle`."""
-    return JobsSchedule(
-        start=start,
-        entry_offsets=entry_offsets,
-        entry_server=entry_server,
-        entry_count=entry_count,
-        instance_name=instance_name,
-        instance_sha256=instance_sha256,
-        gpu=gpu,
-    )
 
 
 def _dealt(

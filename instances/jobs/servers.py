@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.frozen_array import free_texts, frozen_integers
+from instances.frozen_array import ReadOnly, free_texts, frozen_integers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +76,7 @@ NO_RACK = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Racks:
+class Racks(ReadOnly):
     """Which servers share an uplink; checked when it is made, read-only afterwards. `Racks.of` makes one by hand.
 
     What a job sends out of a rack passes its uplink and lengthens the iteration, see `iteration_time`. Uplinks are not
@@ -155,26 +155,3 @@ class Racks:
     def uplink_bytes_per_tick(self, rack: int) -> Fraction:
         """Return the bandwidth of an uplink."""
         return Fraction(int(self.uplink_numerator[rack]), int(self.uplink_denominator[rack]))
-
-    def __deepcopy__(self, memo: object) -> Racks:
-        """Return the racks themselves: nothing in them can change."""
-        return self
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Make a copy from another process through the constructor, so that it is read-only too."""
-        return _remade, (self.names, self.rack_of_server, self.uplink_numerator, self.uplink_denominator)
-
-
-def _remade(
-    names: tuple[str, ...],
-    rack_of_server: NDArray[np.int64],
-    uplink_numerator: NDArray[np.int64],
-    uplink_denominator: NDArray[np.int64],
-) -> Racks:
-    """Call the constructor, for `pickle`."""
-    return Racks(
-        names=names,
-        rack_of_server=rack_of_server,
-        uplink_numerator=uplink_numerator,
-        uplink_denominator=uplink_denominator,
-    )

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from instances.violation import Violation
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,43 +20,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherInstance:
+class OtherInstance(Violation):
     """The schedule was made for another instance."""
 
+    line = "instance_sha256: expected {0.expected:.16}..., got {0.found:.16}..."
     expected: str
     found: str
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"instance_sha256: expected {self.expected[:16]}..., got {self.found[:16]}..."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongNumberOfJobs:
+class WrongNumberOfJobs(Violation):
     """The schedule has another number of jobs than the instance."""
 
+    line = "jobs: expected {0.expected} jobs, got {0.scheduled}."
     expected: int
     scheduled: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"jobs: expected {self.expected} jobs, got {self.scheduled}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongNumberOfStages:
+class WrongNumberOfStages(Violation):
     """The schedule has another number of stages than the instance, all jobs together."""
 
+    line = "jobs[].stages: expected {0.expected} stages of all jobs together, got {0.scheduled}."
     expected: int
     scheduled: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"jobs[].stages: expected {self.expected} stages of all jobs together, got {self.scheduled}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownServer:
+class UnknownServer(Violation):
     """A stage sits on a server that is not in the instance."""
 
     job: int
@@ -69,63 +62,49 @@ class UnknownServer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BadReplicaCount:
+class BadReplicaCount(Violation):
     """A server is said to hold no replica of a stage, or a negative number of them."""
 
+    line = "jobs[{0.job}].stages[{0.stage}]: expected at least 1 replica on server {0.server}, got {0.replicas}."
     job: int
     stage: int
     server: int
     replicas: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        place = f"jobs[{self.job}].stages[{self.stage}]"
-        return f"{place}: expected at least 1 replica on server {self.server}, got {self.replicas}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrongReplicas:
+class WrongReplicas(Violation):
     """A stage has another number of replicas than it asks for."""
 
+    line = "jobs[{0.job}].stages[{0.stage}]: expected {0.expected} replicas, got {0.placed}."
     job: int
     stage: int
     expected: int
     placed: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"jobs[{self.job}].stages[{self.stage}]: expected {self.expected} replicas, got {self.placed}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KindNotAllowed:
+class KindNotAllowed(Violation):
     """A stage sits on a server whose kind of GPU may not run it."""
 
+    line = "jobs[{0.job}].stages[{0.stage}]: expected an allowed kind of GPU, got {0.kind!r} of server {0.server}."
     job: int
     stage: int
     server: int
     kind: str
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        place = f"jobs[{self.job}].stages[{self.stage}]"
-        return f"{place}: expected an allowed kind of GPU, got {self.kind!r} of server {self.server}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartBeforeRelease:
+class StartBeforeRelease(Violation):
     """A job starts before it arrives."""
 
+    line = "jobs[{0.job}].start: {0.ticks} ticks before the release of the job."
     job: int
     ticks: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"jobs[{self.job}].start: {self.ticks} ticks before the release of the job."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapacityExceeded:
+class CapacityExceeded(Violation):
     """For a stretch of time the jobs on a server hold more GPUs than it has."""
 
     server: int
@@ -145,18 +124,15 @@ class CapacityExceeded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GpusNotNamed:
+class GpusNotNamed(Violation):
     """GPUs may be shared, and the schedule does not say who is on which."""
 
+    line = "jobs[].stages: expected GPUs with every entry, as {0.share} jobs may share one, got none."
     share: int
-
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"jobs[].stages: expected GPUs with every entry, as {self.share} jobs may share one, got none."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GpuNotOnServer:
+class GpuNotOnServer(Violation):
     """A job sits on a GPU that its server does not have."""
 
     job: int
@@ -170,20 +146,17 @@ class GpuNotOnServer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GpuTwice:
+class GpuTwice(Violation):
     """Two replicas of one job sit on one GPU."""
 
+    line = "jobs[{0.job}]: expected a GPU for each replica, got GPU {0.gpu} of server {0.server} twice."
     job: int
     server: int
     gpu: int
 
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return f"jobs[{self.job}]: expected a GPU for each replica, got GPU {self.gpu} of server {self.server} twice."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GpuOverbooked:
+class GpuOverbooked(Violation):
     """For a stretch of time more jobs sit on a GPU than may share it."""
 
     server: int
@@ -202,21 +175,18 @@ class GpuOverbooked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairNotAllowed:
+class PairNotAllowed(Violation):
     """Two jobs whose classes may not share a GPU do."""
 
+    line = (
+        "servers[{0.server}], GPU {0.gpu}: expected jobs whose classes may share it, got {0.jobs[0]} and "
+        "{0.jobs[1]} from tick {0.begin} to {0.end}."
+    )
     server: int
     gpu: int
     begin: int
     end: int
     jobs: tuple[int, int]
-
-    def __str__(self) -> str:
-        """Describe the violation in one line."""
-        return (
-            f"servers[{self.server}], GPU {self.gpu}: expected jobs whose classes may share it, got "
-            f"{self.jobs[0]} and {self.jobs[1]} from tick {self.begin} to {self.end}."
-        )
 
 
 JobsViolation = (

@@ -8,6 +8,7 @@ import networkx as nx
 import pytest
 
 from instances.clusters.cluster import parse_cluster
+from instances.clusters.cost_model import CostModel
 from instances.dag.conversion import dag_instance_from_networkx, dag_instance_from_seconds, dag_instance_from_work
 from instances.dag.instance import DagInstance
 from instances.rounding import RoundingWarning
@@ -154,9 +155,8 @@ def test_work_follows_the_roofline() -> None:
     cluster = parse_cluster("1xT4,1xV100-16GB")
     kinds = cluster.kinds
     flops, moved = [4e12, 0.0], [0.0, 3e9]
-    instance = dag_instance_from_work(
-        flops, moved, [(0, 1, 10)], cluster, tick_seconds=1e-6, memory_bytes=[5, 6], precision="fp32", efficiency=0.5
-    )
+    cost = CostModel(tick_seconds=1e-6, precision="fp32", efficiency=0.5, heterogeneity=0.0)
+    instance = dag_instance_from_work(flops, moved, [(0, 1, 10)], cluster, cost, memory_bytes=[5, 6])
     for gpu, kind in enumerate(kinds):
         seconds = kind.roofline_seconds(flops, moved, precision="fp32", efficiency=0.5)
         assert instance.durations[:, gpu].tolist() == [round(float(value) * 1e6) for value in seconds]
@@ -172,9 +172,8 @@ def test_noise_follows_the_seed() -> None:
     def durations(seed: int, heterogeneity: float) -> list[list[int]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RoundingWarning)
-            return dag_instance_from_work(
-                [1e12], [1e6], [], cluster, tick_seconds=1e-6, heterogeneity=heterogeneity, seed=seed
-            ).durations.tolist()
+            cost = CostModel(tick_seconds=1e-6, heterogeneity=heterogeneity)
+            return dag_instance_from_work([1e12], [1e6], [], cluster, cost, seed=seed).durations.tolist()
 
     assert durations(1, 0.5) == durations(1, 0.5) != durations(2, 0.5)
     assert durations(1, 0.0) == durations(2, 0.0)

@@ -10,9 +10,10 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from instances.dag.gantt import MAX_LABELLED_TASKS, gantt_svg, plot_gantt
+from instances.dag.gantt import gantt_svg, plot_gantt
 from instances.dag.instance import DagInstance
 from instances.dag.schedule import DagSchedule
+from instances.gantt_axes import MAX_LABELLED_BARS
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +66,24 @@ def test_axes_say_what_they_show(instance: DagInstance, schedule: DagSchedule) -
     """Tests lane labels, the unit of time, and that GPU 0 stands at the top."""
     axes = plot_gantt(instance, schedule)
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a (T4)", "b (T4)", "c (V100)"]
-    assert axes.get_xlabel() == "time in ticks of 0.001 s"
+    assert axes.get_xlabel() == "time in ms (one tick is 1 ms)"
+    axes.figure.draw_without_rendering()
+    assert [label.get_text() for label in axes.get_xticklabels()][:3] == ["0", "2", "4"]
+    assert axes.get_xticks()[:3].tolist() == [0, 2, 4]
     low, high = axes.get_ylim()
     assert low > high
     assert axes.get_xlim() == pytest.approx((0.0, 10.1))
     assert plot_gantt(instance, schedule, end=100).get_xlim() == pytest.approx((0.0, 101.0))
+
+
+def test_axis_of_time_is_in_human_units(instance: DagInstance, schedule: DagSchedule) -> None:
+    """Tests that the axis shows round numbers of the unit that suits its length, without an offset or an exponent."""
+    long = DagInstance.from_lists([[4_000_000_000]], tick_seconds=1e-6)
+    axes = plot_gantt(long, DagSchedule(gpu=[0], start=[0]))
+    axes.figure.draw_without_rendering()
+    assert axes.get_xlabel() == "time in min (one tick is 1 µs)"
+    assert [label.get_text() for label in axes.get_xticklabels()][:4] == ["0", "10", "20", "30"]
+    assert axes.get_xticks()[1] == pytest.approx(6e8)
 
 
 def test_names_stand_in_their_bars(instance: DagInstance, schedule: DagSchedule) -> None:
@@ -82,7 +96,7 @@ def test_names_stand_in_their_bars(instance: DagInstance, schedule: DagSchedule)
 
 def test_many_tasks_carry_no_names() -> None:
     """Tests that above the limit no bar carries a name, at the limit all do."""
-    for count, expected in ((MAX_LABELLED_TASKS, MAX_LABELLED_TASKS), (MAX_LABELLED_TASKS + 1, 0)):
+    for count, expected in ((MAX_LABELLED_BARS, MAX_LABELLED_BARS), (MAX_LABELLED_BARS + 1, 0)):
         many = DagInstance.from_lists([[1]] * count, task_names=["x"] * count)
         one_lane = DagSchedule(gpu=[0] * count, start=list(range(count)))
         assert len(plot_gantt(many, one_lane).texts) == expected
