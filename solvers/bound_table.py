@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
-from instances.html import html_grid
 from instances.jobs.instance import JobsInstance
-from solvers.latex import booktabs, latex_text
 from solvers.run.bound import Bound, best_bound
 from solvers.run.versions import hardware, version_of, versions
+from solvers.table import Table, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +36,7 @@ BOUND_COLUMNS = tuple(Bound.__dataclass_fields__)
 """Fields of a bound, in their order: columns of the CSV file and of the data frame after those of the instance."""
 
 
-class BoundTable(list[Bound]):
+class BoundTable(Tabular, list[Bound]):
     """Bounds in the order in which they were asked for; a list with views.
 
     Parameters
@@ -160,49 +157,27 @@ class BoundTable(list[Bound]):
         }
         return [{**about, **bound.to_dict()} for bound in self]
 
-    def to_csv(self) -> str:
-        """Return `records` as CSV with a heading line; what is unknown is empty."""
-        return csv_text(self.records())
+    def table(self) -> Table:
+        """Return the table with one row per bound; `studies.analysis.bound_comparison` makes one row per instance."""
+        best = self.best
+        return Table(
+            headings=self.headings(),
+            rows=self.rows(),
+            numbers=("bound", "seconds"),
+            bold=None if best is None else list(self).index(best),
+            title=self.title,
+            notes=self.caption().splitlines(),
+            records=self.records(),
+            fields=RECORD_COLUMNS,
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return `records` as a data frame."""
         return record_frame(self.records())
 
     def to_latex(self) -> str:
-        """Return a table with one row per bound, for the package booktabs; names are escaped.
-
-        `studies.analysis.bound_comparison` makes the one with a row per instance.
-        """
-        headings = self.headings()
-        rows = [[latex_text(cell) for cell in row] for row in self.rows()]
-        alignment = "".join("r" if heading in ("bound", "seconds") else "l" for heading in headings)
-        return booktabs(
-            alignment,
-            headings,
-            rows,
-            comments=[f"{self.title}, sha256 {self.instance.sha256}", f"optgap {version_of('optgap')}, {hardware()}"],
-            notes=[latex_text(line) for line in self.caption().splitlines()],
-        )
-
-    def __str__(self) -> str:
-        """Show title, aligned columns and caption."""
-        table = [self.headings(), *self.rows()]
-        widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-        numbers = {0, len(widths) - 1}
-        lines = [
-            "  ".join(
-                cell.rjust(width) if column in numbers else cell.ljust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in table
-        ]
-        return "\n".join([self.title, *lines, *self.caption().splitlines()])
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return html_grid(
-            self.headings(), self.rows(), title=self.title, caption=self.caption(), numbers=("bound", "seconds")
-        )
+        """Return the table for the package booktabs; comments name the content hash, the version and the hardware."""
+        return self.table().to_latex(comments=[f"sha256 {self.instance.sha256}", hardware()])
 
 
 RECORD_COLUMNS = (
@@ -216,23 +191,9 @@ RECORD_COLUMNS = (
 """Columns of `BoundTable.records` of DAG instances; those of jobs instances have `JOBS_SIZES` as their sizes."""
 
 
-def csv_text(records: Sequence[dict[str, object]]) -> str:
-    """Return rows of `BoundTable.records` as CSV; all are of one problem."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _columns(records), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
-
-
 def record_frame(records: Sequence[dict[str, object]]) -> pd.DataFrame:
     """Return rows of `BoundTable.records` as a data frame; integers stay integers beside unknown ones."""
     import pandas as pd
 
-    frame = pd.DataFrame.from_records(list(records), columns=_columns(records))
-    return frame.astype({"threads": "Int64", "seed": "Int64"})
-
-
-def _columns(records: Sequence[dict[str, object]]) -> list[str]:
-    """Return the columns of rows; without any those of DAG instances."""
-    return list(records[0] if records else RECORD_COLUMNS)
+    columns = list(records[0] if records else RECORD_COLUMNS)
+    return pd.DataFrame.from_records(list(records), columns=columns).astype({"threads": "Int64", "seed": "Int64"})

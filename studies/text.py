@@ -1,20 +1,27 @@
-"""Numbers, and names that came from outside, as texts for tables and messages."""
+"""Numbers as texts for tables and messages, and labels with texts in aligned lines."""
 
 from __future__ import annotations
 
 import math
+import textwrap
+from typing import TYPE_CHECKING
+
+from solvers.table import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+NONE = "-"
+"""Text of what is not known or not defined."""
 
 
 def percent(gap: float | None) -> str:
     """Return a gap in percent with two decimals, a dash where there is none; only a gap of 0 becomes 0.00."""
     if gap is None:
-        return "-"
+        return NONE
     text = f"{100 * gap:.2f}"
     return "<0.01" if text == "0.00" and gap > 0 else text
-
-
-NONE = "-"
-"""What is not known or not defined."""
 
 
 def points(difference: float | None) -> str:
@@ -51,10 +58,16 @@ def within(low: str, high: str) -> str:
     return NONE if NONE in (low, high) else f"[{low}, {high}]"
 
 
-def printable(text: str) -> str:
-    """Escape what would steer a terminal or cannot be encoded; names in files are free text."""
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )
+WIDTH = 80
+"""Columns that every terminal has."""
+
+
+def aligned(rows: Mapping[str, str]) -> str:
+    """Return one line per row, aligned on the colon; a text that does not fit into 80 columns continues below."""
+    margin = max((len(label) for label in rows), default=0)
+    lines: list[str] = []
+    for label, text in rows.items():
+        pieces = textwrap.wrap(printable(text), WIDTH - margin - 2, break_on_hyphens=False) or [""]
+        lines.append(f"{label:>{margin}}: {pieces[0]}".rstrip())
+        lines += [f"{'':{margin}}  {piece}" for piece in pieces[1:]]
+    return "\n".join(lines)

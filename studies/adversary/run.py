@@ -19,7 +19,7 @@ from studies.adversary.ratio import DEFAULT_LIMIT, Contestant, InterruptedRunErr
 from studies.adversary.search import Cooling, Step, adversary_search
 from studies.adversary.search_space import DEFAULT_CHANGES, InstanceSpace
 from studies.report.figure_style import COLOURS, OPTIMUM, QUIET, lines_only, new_axes
-from studies.text_tables import aligned
+from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

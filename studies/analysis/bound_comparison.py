@@ -6,11 +6,9 @@ import statistics
 from typing import TYPE_CHECKING
 
 from instances.dag.contention import Contention
-from instances.html import html_grid
-from solvers.bound_table import DAG_SIZES, csv_text, instance_sizes, record_frame
-from solvers.latex import booktabs, latex_heading, latex_text
-from solvers.run.versions import hardware, version_of
-from studies.text_tables import text_table
+from solvers.bound_table import DAG_SIZES, RECORD_COLUMNS, instance_sizes, record_frame
+from solvers.run.versions import hardware
+from solvers.table import DAGGER, Table, Tabular, latex_heading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,11 +19,11 @@ if TYPE_CHECKING:
     from solvers.run.bound import Bound
 
 
-OPTIMUM, CONFIRMED = "*", "\N{DAGGER}"
+OPTIMUM, CONFIRMED = "*", DAGGER
 """Marks of the best bound: a verified schedule meets it; a second model refutes that a schedule below it exists."""
 
 
-class BoundComparison:
+class BoundComparison(Tabular):
     """Bound tables of several instances.
 
     Parameters
@@ -71,14 +69,6 @@ class BoundComparison:
         """Return one flat row per instance and bound, as `BoundTable.records`."""
         return [record for table in self.tables for record in table.records()]
 
-    def to_csv(self) -> str:
-        """Return `records` as CSV with one heading line."""
-        return csv_text(self.records())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return `records` as a data frame."""
-        return record_frame(self.records())
-
     def headings(self) -> list[str]:
         """Return the headings of `rows`."""
         return ["instance", *self.sizes, *self.methods, "best"]
@@ -101,66 +91,40 @@ class BoundComparison:
         means = [statistics.fmean(found) if (found := self.ratios(method)) else None for method in self.methods]
         return ["-" if mean is None else f"{int(mean * 1000 + 1e-9) / 1000:.3f}" for mean in means]
 
+    def table(self) -> Table:
+        """Return the table with one row per instance, and with the mean of bound over optimum below several."""
+        rows = self.rows()
+        has_means = len(self.tables) > 1 and any(self.ratios(method) for method in self.methods)
+        if has_means:
+            rows.append(["mean of bound/optimum", "", "", "", *self.mean_ratios(), ""])
+        return Table(
+            headings=self.headings(),
+            rows=rows,
+            num_footers=int(has_means),
+            title=self._title(),
+            notes=self._notes(),
+            records=self.records(),
+            fields=RECORD_COLUMNS,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return `records` as a data frame."""
+        return record_frame(self.records())
+
     def to_latex(self, headings: Mapping[str, str] | None = None) -> str:
-        r"""Return a table for the package booktabs, with a row per instance and the mean of bound over optimum.
+        """Return the table for the package booktabs; comments name solvers, hardware and content hashes.
 
         Parameters
         ----------
         headings
             Other headings for some of the methods, already LaTeX; by default their names, which wrap at hyphens.
         """
-        given = headings or {}
-        rows = []
-        for table in self.tables:
-            bounds = ["--" if bound is None else str(bound.value) for bound in self._bounds(table)]
-            best = _latex_marks(_best_text(table))
-            best = "--" if best == "-" else best
-            rows.append(
-                [
-                    latex_text(table.instance.name),
-                    *_sizes(table),
-                    *bounds,
-                    best,
-                ]
-            )
-        footer = []
-        if len(self.tables) > 1 and any(self.ratios(method) for method in self.methods):
-            means = ["--" if mean == "-" else mean for mean in self.mean_ratios()]
-            footer = [["mean of bound/optimum", "", "", "", *means, ""]]
+        solvers = sorted({bound.solver for table in self.tables for bound in table if bound.solver is not None})
         hashes = [f"{table.instance.name}: sha256 {table.instance.sha256}" for table in self.tables]
-        return booktabs(
-            "lrrr" + "r" * len(self.methods) + "r",
-            [
-                "instance",
-                *self.sizes,
-                *(given.get(name, latex_heading(name)) for name in self.methods),
-                "best",
-            ],
-            rows,
-            footer=footer,
-            comments=[
-                f"{self._title()}; optgap {version_of('optgap')}, {', '.join(self._solvers())}; {hardware()}",
-                *hashes,
-            ],
-            notes=[_latex_marks(note) for note in self._notes()],
+        return self.table().to_latex(
+            {name: latex_heading(name) for name in self.methods} | dict(headings or {}),
+            comments=[", ".join([*solvers, hardware()]), *hashes],
         )
-
-    def __str__(self) -> str:
-        """Show title, aligned columns and what the marks mean."""
-        body = [self.headings(), *self.rows()]
-        if len(self.tables) > 1:
-            body.append(["mean of bound/optimum", "", "", "", *self.mean_ratios(), ""])
-        widths = [max(len(row[column]) for row in body) for column in range(len(body[0]))]
-        lines = ["  ".join([row[0].ljust(widths[0]), *_right(row[1:], widths[1:])]).rstrip() for row in body]
-        return "\n".join([self._title(), *lines, *self._notes()])
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        rows = self.rows()
-        if len(self.tables) > 1:
-            rows.append(["mean of bound/optimum", "", "", "", *self.mean_ratios(), ""])
-        caption, numbers = "\n".join(self._notes()), self.headings()[1:]
-        return html_grid(self.headings(), rows, title=self._title(), caption=caption, numbers=numbers)
 
     def _bounds(self, table: BoundTable) -> list[Bound | None]:
         """Return the bounds of an instance in the order of the methods."""
@@ -181,22 +145,12 @@ class BoundComparison:
             notes.append(f"{CONFIRMED} confirmed: a second model refutes that a schedule below it exists.")
         return notes
 
-    def _solvers(self) -> list[str]:
-        """Return every solver behind a bound once."""
-        return sorted({bound.solver for table in self.tables for bound in table if bound.solver is not None})
-
 
 def _of(table: BoundTable, method: str) -> Bound | None:
     """Return the bound of a method, None where it has none or no schedule exists."""
     if table.infeasible_by:
         return None
     return next((bound for bound in table if bound.method == method), None)
-
-
-def _latex_marks(text: str) -> str:
-    """Return a text of ours as LaTeX with its marks raised."""
-    pair = text.replace(OPTIMUM + CONFIRMED, r"$^{*\dagger}$")
-    return pair if pair != text else text.replace(OPTIMUM, "$^{*}$").replace(CONFIRMED, r"$^{\dagger}$")
 
 
 def _best_text(table: BoundTable) -> str:
@@ -214,21 +168,3 @@ def _best_text(table: BoundTable) -> str:
 def _sizes(table: BoundTable) -> list[str]:
     """Return the sizes of an instance."""
     return [str(size) for size in instance_sizes(table.instance).values()]
-
-
-def _right(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Align cells on the right."""
-    return [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-
-
-def bound_table_text(table: BoundTable) -> str:
-    """Return the table with what proves and confirms each bound; fits 80 columns."""
-    best = table.best
-    return text_table(
-        table.headings(),
-        table.rows(),
-        title=table.title,
-        caption=table.caption(),
-        numbers=["bound", "seconds"],
-        bold=None if best is None else list(table).index(best),
-    )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.html import html_grid
-from solvers.latex import booktabs, latex_text
-from solvers.run.versions import version_of
+from solvers.table import Table, Tabular
 from studies.analysis.gaps import study_gaps
 from studies.analysis.intervals import bootstrap_interval, interval_text
 from studies.analysis.paired_tests import holm, rank_biserial, wilcoxon
 from studies.analysis.ranks import LEVEL, average_ranks, critical_difference, friedman
 from studies.analysis.stability import stability
-from studies.tables import NOTE_WIDTH, csv_of, latex_cell
 from studies.text import NONE, decimal, p_text, percent, points
-from studies.text_tables import markdown_table, markdown_text, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +141,7 @@ STANDING = ("method", "IQR %", "range %", "pairs", "diff", "95 % interval", "p H
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class MethodComparison:
+class MethodComparison(Tabular):
     """What `compare` found.
 
     Parameters
@@ -241,56 +236,34 @@ class MethodComparison:
             notes.append(self._test_note())
         return [note for note in notes if note]
 
+    def table(self, columns: Sequence[str] | None = None) -> Table:
+        """Return one table with some of the `COLUMNS`, by default all that hold something."""
+        chosen = self._columns(columns)
+        return Table(
+            headings=chosen, rows=self.rows(chosen), title=self.title, notes=self.notes(), records=self._records()
+        )
+
     def to_text(self) -> str:
         """Return two tables for the terminal, which fit 80 columns."""
-        return "\n\n".join(
-            [
-                text_table(MAIN, self.rows(MAIN), title=self.title, numbers=MAIN[1:]),
-                text_table(
-                    self._standing(),
-                    self.rows(self._standing()),
-                    title="Spread over seeds" + ("" if self.baseline is None else f", and against {self.baseline}"),
-                    numbers=STANDING[1:],
-                    caption="\n".join(textwrap.fill(note, 78, break_on_hyphens=False) for note in self.notes()),
-                ),
-            ]
+        standing = self._standing()
+        against = "" if self.baseline is None else f", and against {self.baseline}"
+        tables = (
+            Table(headings=MAIN, rows=self.rows(MAIN), title=self.title),
+            Table(headings=standing, rows=self.rows(standing), title=f"Spread over seeds{against}", notes=self.notes()),
         )
-
-    def __repr__(self) -> str:
-        """Name the table."""
-        return f"<Comparison: {self.title}, {len(self.methods)} methods, baseline {self.baseline}>"
-
-    def __str__(self) -> str:
-        """Show the tables for the terminal."""
-        return self.to_text()
+        return "\n\n".join(table.to_text() for table in tables)
 
     def to_markdown(self, columns: Sequence[str] | None = None) -> str:
-        """Return one table in Markdown with its notes below."""
-        chosen = self._columns(columns)
-        table = markdown_table(chosen, self.rows(chosen), numbers=chosen[1:])
-        notes = "\n".join(f"- {markdown_text(note)}" for note in self.notes())
-        return f"**{self.title}**\n\n{table}\n{notes}\n"
+        """Return the table in Markdown with its notes below."""
+        return self.table(columns).to_markdown()
 
     def to_latex(self, columns: Sequence[str] | None = None) -> str:
-        """Return a table for the package booktabs; versions stand in a comment, notes below it."""
-        chosen = self._columns(columns)
-        return booktabs(
-            "l" + "r" * (len(chosen) - 1),
-            [latex_text(heading) for heading in chosen],
-            [[latex_cell(cell) for cell in row] for row in self.rows(chosen)],
-            comments=[f"{self.title}; optgap {version_of('optgap')}"],
-            notes=[latex_text(line) for note in self.notes() for line in textwrap.wrap(note, NOTE_WIDTH)],
-        )
+        """Return the table for the package booktabs; title and version stand in a comment, notes below the table."""
+        return self.table(columns).to_latex()
 
-    def to_csv(self) -> str:
-        """Return one line per method with every number unrounded, gaps and differences as fractions."""
-        return csv_of(self._records())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the numbers of `to_csv` as a data frame, one row per method; NaN or None for what is not known."""
-        import pandas as pd
-
-        return pd.DataFrame(self._records())
+    def __repr__(self) -> str:
+        """Name the comparison in one line."""
+        return f"<MethodComparison: {self.title}, {len(self.methods)} methods, baseline {self.baseline}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the frame as JSON values."""
@@ -309,12 +282,6 @@ class MethodComparison:
             "methods": [row.record() for row in self.methods],
             "notes": self.notes(),
         }
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        columns = self._columns(None)
-        caption = "\n".join(self.notes())
-        return html_grid(columns, self.rows(columns), title=self.title, caption=caption, numbers=columns[1:])
 
     def _records(self) -> list[dict[str, object]]:
         """Return one flat row per method."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from instances.html import html_grid
-from solvers.latex import booktabs, latex_text
-from solvers.run.versions import version_of
+from solvers.table import NOTE_WIDTH, Table, Tabular
 from studies.analysis.comparison import COLUMNS
 from studies.analysis.gap_statistics import grouping_column
 from studies.analysis.ranks import LEVEL
-from studies.tables import NOTE_WIDTH, csv_of
-from studies.text_tables import markdown_table, markdown_text, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,10 +20,6 @@ if TYPE_CHECKING:
 
 WORSE, BETTER = "+", "*"
 """Marks: significantly larger gaps than the baseline, significantly smaller ones."""
-
-
-ROOM = 78
-"""Columns of a terminal that a table may take."""
 
 
 class Shown(NamedTuple):
@@ -51,7 +42,7 @@ SHOWN = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
-class GroupedComparison:
+class GroupedComparison(Tabular):
     """One comparison per value of a column.
 
     Parameters
@@ -113,57 +104,35 @@ class GroupedComparison:
                 notes.append(f"{self.column} {value}: methods without any gap on some of the instances: {which}.")
         return notes
 
+    def table(self) -> Table:
+        """Return the table with one column per group."""
+        return Table(
+            headings=self.headings(),
+            rows=self.rows(),
+            num_footers=2,
+            title=self.title,
+            notes=self.notes(),
+            records=self._records(),
+        )
+
     def to_text(self) -> str:
-        """Return the table for the terminal, in as many pieces side by side as 80 columns need."""
+        """Return the table for the terminal, in as many pieces one below the other as 80 columns need."""
         headings, rows = self.headings(), self.rows()
-        caption = "\n".join(textwrap.fill(note, 78, break_on_hyphens=False) for note in self.notes())
         pieces = _pieces(headings, rows)
-        return "\n\n".join(
-            text_table(
-                [headings[0], *(headings[column] for column in piece)],
-                [[row[0], *(row[column] for column in piece)] for row in rows],
+        tables = (
+            Table(
+                headings=[headings[0], *(headings[column] for column in piece)],
+                rows=[[row[0], *(row[column] for column in piece)] for row in rows],
                 title=self.title if index == 0 else f"{self.title}, continued",
-                caption=caption if index == len(pieces) - 1 else "",
-                numbers=[headings[column] for column in piece],
+                notes=self.notes() if index == len(pieces) - 1 else (),
             )
             for index, piece in enumerate(pieces)
         )
+        return "\n\n".join(table.to_text() for table in tables)
 
     def __repr__(self) -> str:
-        """Name the table."""
+        """Name the comparison in one line."""
         return f"<GroupedComparison: {self.title}, {', '.join(self.groups)}>"
-
-    def __str__(self) -> str:
-        """Show the table for the terminal."""
-        return self.to_text()
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown with its notes below."""
-        table = markdown_table(self.headings(), self.rows(), numbers=self.headings()[1:])
-        notes = "\n".join(f"- {markdown_text(note)}" for note in self.notes())
-        return f"**{self.title}**\n\n{table}\n{notes}\n"
-
-    def to_latex(self) -> str:
-        """Return the table for the package booktabs."""
-        *rows, counts, proven = [["--" if cell == "-" else _latex(cell) for cell in row] for row in self.rows()]
-        return booktabs(
-            "l" + "r" * len(self.groups),
-            [latex_text(heading) for heading in self.headings()],
-            rows,
-            footer=[counts, proven],
-            comments=[f"{self.title}; optgap {version_of('optgap')}"],
-            notes=[latex_text(line) for note in self.notes() for line in textwrap.wrap(note, NOTE_WIDTH)],
-        )
-
-    def to_csv(self) -> str:
-        """Return one line per group and method with every number unrounded."""
-        return csv_of(self._records())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the numbers of `to_csv` as a data frame; NaN or None for what is not known."""
-        import pandas as pd
-
-        return pd.DataFrame(self._records())
 
     def _records(self) -> list[dict[str, object]]:
         """Return one flat row per group and method."""
@@ -182,11 +151,6 @@ class GroupedComparison:
             "statistic": self.statistic,
             "groups": {value: comparison.to_dict() for value, comparison in self.groups.items()},
         }
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        caption, numbers = "\n".join(self.notes()), self.headings()[1:]
-        return html_grid(self.headings(), self.rows(), title=self.title, caption=caption, numbers=numbers)
 
 
 def grouped_comparison(
@@ -237,12 +201,12 @@ def grouped_comparison(
 
 
 def _pieces(headings: list[str], rows: list[list[str]]) -> list[list[int]]:
-    """Return the columns of numbers in pieces that have room beside the names, one column at least in each."""
+    """Return the columns of numbers in pieces that fit next to the names, at least one column in each."""
     widths = [max(len(row[column]) for row in [headings, *rows]) for column in range(len(headings))]
     pieces: list[list[int]] = [[]]
     used = widths[0]
     for column in range(1, len(headings)):
-        if pieces[-1] and used + 2 + widths[column] > ROOM:
+        if pieces[-1] and used + 2 + widths[column] > NOTE_WIDTH:
             pieces.append([])
             used = widths[0]
         pieces[-1].append(column)
@@ -259,10 +223,3 @@ def _cell(comparison: MethodComparison, label: str, statistic: str) -> str:
     if rival is not None and rival.holm_p_value is not None and rival.holm_p_value <= LEVEL:
         mark = WORSE if (rival.effect or 0.0) > 0 else BETTER
     return SHOWN[statistic].cell(row) + mark
-
-
-def _latex(cell: str) -> str:
-    """Return a cell with its mark raised."""
-    body = cell.rstrip(WORSE + BETTER)
-    mark = cell[len(body) :]
-    return latex_text(body) + (f"$^{{{mark}}}$" if mark and body[:1].isdigit() else latex_text(mark))

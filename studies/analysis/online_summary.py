@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solvers.table import Column, Table
 from studies.analysis.gaps import ANY_BUDGET
 from studies.analysis.intervals import bootstrap_interval, mean_over_instances, seed_interval
 from studies.analysis.paired_tests import holm, wilcoxon
-from studies.tables import TableView
 from studies.text import NONE, number_text, p_text, within
-from studies.text_tables import markdown_table, text_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -71,50 +72,31 @@ def online_summary(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_records(rows)
 
 
-HEADINGS = ("policy", "mean completion", "mean JCT", "p95", "gap in %", "ratio", "proved")
-"""Of the table for readers."""
-
-
-def summary_rows(part: pd.DataFrame) -> list[list[str]]:
-    """Return one row of texts per policy of a summary at one load, under `HEADINGS`; the smallest objective first."""
-    rows = []
-    for _, row in part.sort_values("objective", kind="stable").iterrows():
-        proved = "-" if not np.isfinite(row["factor"]) else f"{row['factor']:.3g}"
-        rows.append(
-            [
-                row["label"],
-                _with_interval(row, "objective", 1.0),
-                _with_interval(row, "jct_mean", 1.0),
-                f"{row['jct_p95']:.4g}",
-                _with_interval(row, "gap", 100.0),
-                f"{row['ratio']:.3f}",
-                proved,
-            ]
+def summary_tables(summary: pd.DataFrame) -> list[Table]:
+    """Return a table of every place, with the policy of the smallest objective on top."""
+    columns = (
+        Column("policy", "label"),
+        Column("mean completion", _with_interval("objective", 1.0)),
+        Column("mean JCT", _with_interval("jct_mean", 1.0)),
+        Column("p95", "jct_p95", "{:.4g}".format, is_number=True),
+        Column("gap in %", _with_interval("gap", 100.0), is_number=True),
+        Column("ratio", "ratio", "{:.3f}".format, is_number=True),
+        Column("proved", "factor", lambda factor: f"{factor:.3g}" if np.isfinite(factor) else NONE, is_number=True),
+    )
+    told = _told(summary)
+    return [
+        Table.of(
+            columns,
+            part.sort_values("objective", kind="stable").to_dict("records"),
+            title=_title(part, told),
+            notes=_notes(part),
         )
-    return rows
-
-
-def summary_text(summary: pd.DataFrame) -> str:
-    """Return a table for the terminal per place."""
-    told = _told(summary)
-    return "\n\n".join(
-        text_table(HEADINGS, summary_rows(part), title=_title(part, told), caption=_caption(part), numbers=HEADINGS[3:])
         for _, part in summary.groupby(PLACE, sort=False, dropna=False)
-    )
-
-
-def summary_markdown(summary: pd.DataFrame) -> str:
-    """Return the same tables in Markdown."""
-    told = _told(summary)
-    parts = [part for _, part in summary.groupby(PLACE, sort=False, dropna=False)]
-    return "\n".join(
-        f"**{_title(part, told)}**\n\n{markdown_table(HEADINGS, summary_rows(part), HEADINGS[1:])}\n{_caption(part)}\n"
-        for part in parts
-    )
+    ]
 
 
 def _told(summary: pd.DataFrame) -> list[str]:
-    """Return which columns titles name beside those that they always do: those that tell places apart."""
+    """Return the further columns that titles name, because places differ in them."""
     return [name for name in ("cluster", "setting") if summary[name].nunique() > 1]
 
 
@@ -127,35 +109,35 @@ def _title(part: pd.DataFrame, told: list[str]) -> str:
     return f"{what}{more}{load}, {number} instance{'' if number == 1 else 's'}"
 
 
-def _caption(part: pd.DataFrame) -> str:
+def _notes(part: pd.DataFrame) -> list[str]:
     """Say what gaps and ratios are against, and where the last column comes from."""
     against = "the proven optimum" if part["all_optima"].all() else "the best proven lower bound"
-    lines = [
+    notes = [
         f"gap and ratio (the largest objective over bound): against {against}; "
         f"times in ticks of {part['tick_seconds'].iloc[0]:g} s; "
         f"intervals: {100 * LEVEL:.0f} % bootstrap of means over instances",
     ]
     if np.isfinite(part["factor"].astype(float)).any():
-        lines.append(
+        notes.append(
             "proved: the least factor on the optimum that holds for these runs (constants measured after them; "
             "ours, not the paper's; provable mode with Heavy-Edge and weights 1 only)"
         )
-    return "\n".join(lines)
+    return notes
 
 
-def _with_interval(row: pd.Series, name: str, factor: float) -> str:
-    """Return a mean with its interval."""
-    mean, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
-    if mean is None or not np.isfinite(mean):
-        return "-"
-    text = f"{factor * mean:.4g}"
-    if low is None or not np.isfinite(low):
-        return text
-    return f"{text} [{factor * low:.3g}, {factor * high:.3g}]"
+def _with_interval(name: str, factor: float) -> Callable[[Mapping[str, Any]], str]:
+    """Return what shows a mean with its interval."""
 
+    def text(row: Mapping[str, Any]) -> str:
+        mean, low, high = (row[key] for key in (name, f"{name}_low", f"{name}_high"))
+        if mean is None or not np.isfinite(mean):
+            return NONE
+        shown = f"{factor * mean:.4g}"
+        if low is None or not np.isfinite(low):
+            return shown
+        return f"{shown} [{factor * low:.3g}, {factor * high:.3g}]"
 
-TEST_HEADINGS = ("method", "pairs", "ratio", "interval", "over seeds", "shorter", "p", "p Holm")
-"""Of the table, after those of the places."""
+    return text
 
 
 def jct_tests(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
@@ -248,33 +230,25 @@ def _ends(interval: Interval | None, low: str, high: str) -> dict[str, float | N
     return {low: None, high: None} if interval is None else {low: np.exp(interval.low), high: np.exp(interval.high)}
 
 
-def jct_test_table(frame: pd.DataFrame, baseline: str, budget: str) -> TableView:
+def jct_test_table(frame: pd.DataFrame, baseline: str, budget: str) -> Table:
     """Return the table of `jct_tests` at one budget; policies, which need none, are in every table."""
     tests = jct_tests(frame[frame["budget"].isin([budget, ANY_BUDGET])], baseline)
-    places = [name for name in PLACE if tests[name].nunique(dropna=False) > 1]
-    rows = []
-    for record in tests.to_dict("records"):
-        known = {name: None if value != value else value for name, value in record.items()}
-        low, high, seeds_low, seeds_high = (number_text(known[name]) for name in ("low", "high", *_SEEDS))
-        rows.append(
-            (
-                *(NONE if known[name] is None else str(known[name]) for name in places),
-                str(known["label"]),
-                str(known["pairs"]),
-                number_text(known["ratio"]),
-                within(low, high),
-                within(seeds_low, seeds_high),
-                str(known["shorter"]),
-                p_text(known["p_value"]),
-                p_text(known["holm_p_value"]),
-            )
-        )
-    return TableView(
+    columns = (
+        *place_columns(tests),
+        Column("method", "label"),
+        Column("pairs", "pairs", is_number=True),
+        Column("ratio", "ratio", number_text, is_number=True),
+        Column("interval", _interval("low", "high"), is_number=True),
+        Column("over seeds", _interval("seeds_low", "seeds_high"), is_number=True),
+        Column("shorter", "shorter", is_number=True),
+        Column("p", "p_value", _p_text, is_number=True),
+        Column("p Holm", "holm_p_value", _p_text, is_number=True),
+    )
+    return Table.of(
+        columns,
+        tests.to_dict("records"),
         name="jct_tests",
         title=f"Mean JCT against {baseline}{'' if budget == ANY_BUDGET else f' at {budget}'}",
-        frame=tests.assign(baseline=baseline),
-        headings=(*places, *TEST_HEADINGS),
-        rows=tuple(rows),
         notes=(
             "ratio: mean JCT of the method over that of the baseline, each the mean over seeds or trainings on an "
             f"instance; geometric mean over instances with its {100 * LEVEL:.0f} % bootstrap interval. over seeds: "
@@ -283,8 +257,22 @@ def jct_test_table(frame: pd.DataFrame, baseline: str, budget: str) -> TableView
             "p: two-sided Wilcoxon signed-rank test of the logarithms of the ratios over instances, zeros by Pratt; "
             "Holm: after his correction for all rivals of the place.",
         ),
-        num_names=len(places) + 1,
+        records=tests.assign(baseline=baseline).to_dict("records"),
+        fields=[*tests.columns, "baseline"],
     )
 
 
-_SEEDS = ("seeds_low", "seeds_high")
+def place_columns(table: pd.DataFrame) -> list[Column]:
+    """Return the columns that name the places of a table, where they differ."""
+    names = [name for name in PLACE if table[name].nunique(dropna=False) > 1]
+    return [Column(name, name, lambda value: NONE if value != value else str(value)) for name in names]
+
+
+def _interval(low: str, high: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return what shows the interval between two fields."""
+    return lambda row: within(number_text(row[low]), number_text(row[high]))
+
+
+def _p_text(p_value: float | None) -> str:
+    """Return a p-value, which is NaN where nothing was tested."""
+    return p_text(None if p_value != p_value else p_value)

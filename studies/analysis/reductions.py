@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import textwrap
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from solvers.latex import booktabs, latex_text
+from solvers.table import Column, Table, Tabular
 from studies.analysis.gaps import study_gaps
-from studies.tables import NOTE_WIDTH, latex_cell
-from studies.text import percent
-from studies.text_tables import markdown_table, text_table
+from studies.text import NONE, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,31 +44,31 @@ class Reduction:
     baseline_gap: float | None
 
 
+def _signed(share: float | None) -> str:
+    """Return a reduction in percent; it is below 0 where the baseline is better."""
+    return NONE if share is None else f"{100 * share:.2f}"
+
+
+COLUMNS = (
+    Column("baseline", "baseline"),
+    Column("instances", "num_instances", is_number=True),
+    Column("mean %", "mean", _signed, is_number=True),
+    Column("largest %", "largest", _signed, is_number=True),
+    Column("smallest %", "smallest", _signed, is_number=True),
+    Column("worse on", "num_worse", is_number=True),
+    Column("gap %", "mean_gap", percent, is_number=True),
+    Column("baseline gap %", "baseline_gap", percent, is_number=True),
+)
+"""Columns of the table, from the fields of `Reduction`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reductions:
+class Reductions(Tabular):
     """Reductions of one method against every other one, in the order of the frame."""
 
     method: str
     budget: str
     rows: tuple[Reduction, ...]
-
-    def headings(self) -> list[str]:
-        """Return the headings of `cells`."""
-        return ["baseline", "instances", "mean %", "largest %", "smallest %", "worse on", "gap %", "baseline gap %"]
-
-    def cells(self) -> list[list[str]]:
-        """Return one row of texts per baseline."""
-        return [
-            [
-                row.baseline,
-                str(row.num_instances),
-                *(_signed(value) for value in (row.mean, row.largest, row.smallest)),
-                str(row.num_worse),
-                percent(row.mean_gap),
-                percent(row.baseline_gap),
-            ]
-            for row in self.rows
-        ]
 
     @property
     def title(self) -> str:
@@ -81,40 +76,22 @@ class Reductions:
         budget = "" if self.budget == "-" else f" at {self.budget}"
         return f"Reductions of {self.method}{budget}"
 
-    def notes(self) -> str:
-        """Say how to read the numbers."""
-        return (
+    def table(self) -> Table:
+        """Return the table with one row per baseline; its numbers are fractions."""
+        note = (
             f"Reduction: (baseline - {self.method}) / baseline, of the mean objectives over repetitions, per instance; "
             "worse on: instances where the baseline is better. Gaps are to the best proven bounds: a large reduction "
             "may come from a weak baseline, a gap cannot."
         )
-
-    def to_text(self) -> str:
-        """Return the table for the terminal."""
-        headings = self.headings()
-        return text_table(headings, self.cells(), title=self.title, caption=self.notes(), numbers=headings[1:])
-
-    def to_markdown(self) -> str:
-        """Return the table for a page."""
-        headings = self.headings()
-        return f"**{self.title}**\n\n{markdown_table(headings, self.cells(), numbers=headings[1:])}\n{self.notes()}\n"
-
-    def to_latex(self) -> str:
-        """Return a table for the package booktabs."""
-        rows = [[latex_text(row[0]), *(latex_cell(cell) for cell in row[1:])] for row in self.cells()]
-        headings = [latex_text(heading) for heading in self.headings()]
-        notes = [latex_text(line) for line in textwrap.wrap(self.notes(), NOTE_WIDTH)]
-        return booktabs("l" + "r" * (len(headings) - 1), headings, rows, notes=notes)
-
-    def to_csv(self) -> str:
-        """Return one line per baseline, numbers as fractions, with one heading line."""
-        stream = io.StringIO()
-        names = ["method", "budget", *(field.name for field in fields(Reduction))]
-        writer = csv.DictWriter(stream, names, lineterminator="\n")
-        writer.writeheader()
-        for row in self.rows:
-            writer.writerow({"method": self.method, "budget": self.budget, **asdict(row)})
-        return stream.getvalue()
+        names = [field.name for field in fields(Reduction)]
+        return Table.of(
+            COLUMNS,
+            [asdict(row) for row in self.rows],
+            title=self.title,
+            notes=[note],
+            records=[{"method": self.method, "budget": self.budget, **asdict(row)} for row in self.rows],
+            fields=["method", "budget", *names],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values, numbers as fractions."""
@@ -178,8 +155,3 @@ def reductions(frame: pd.DataFrame, method: str, *, budget: str | None = None) -
 def _number(value: float) -> float | None:
     """Return a number, None for NaN."""
     return None if value != value else float(value)
-
-
-def _signed(share: float | None) -> str:
-    """Return a reduction in percent; a minus says that the baseline is better."""
-    return "-" if share is None else f"{100 * share:.2f}"

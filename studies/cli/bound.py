@@ -59,7 +59,7 @@ def bound_command(
     from instances.dag.json import read_dag_instance
     from solvers.bound_methods import BOUND_METHODS
     from solvers.lower_bound import lower_bound
-    from studies.analysis.bound_comparison import BoundComparison, bound_table_text
+    from studies.analysis.bound_comparison import BoundComparison
     from studies.cli.progress import LiveProgress
 
     everything = [name for name, method in BOUND_METHODS.items() if method.rule in (None, contention)]
@@ -92,4 +92,4 @@ def bound_command(
     if as_json:
         print_json({**table.to_dict(), "seed": seed})
     else:
-        print_text(bound_table_text(table))
+        print_text(table.to_text())

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from solvers.table import Table
 from studies.cli import options as opt
 from studies.cli.input import BadInputError, options, quoted, reading, writing
 from studies.cli.options import cluster, cost_model, integer
 from studies.cli.output import check_outputs, instance_summary, print_json, print_text
-from studies.text_tables import aligned, text_table
+from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,7 +117,7 @@ def _print_formats(*, as_json: bool) -> None:
         return
     for entries, title in ((formats, "Formats"), (jobs_formats, "Traces of jobs that arrive")):
         rows = [[str(item["name"]), str(item["description"]), ", ".join(map(str, item["options"]))] for item in entries]
-        print_text(text_table(["format", "what it is", "options"], rows, title=title))
+        print_text(Table(headings=["format", "what it is", "options"], rows=rows, numbers=(), title=title).to_text())
 
 
 def _formats(readers: "Mapping[str, Reader | JobsReader]") -> list[dict[str, Any]]:

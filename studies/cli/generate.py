@@ -9,7 +9,7 @@ from studies.cli import options as opt
 from studies.cli.input import BadInputError, options, writing
 from studies.cli.options import cluster, cost_model, integer, number
 from studies.cli.output import check_distinct, check_writable, instance_summary, print_json, print_text
-from studies.text_tables import aligned
+from studies.text import aligned
 
 PLANTED = "planted"
 """Family whose instances come with an optimal schedule."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from solvers.table import printable
 from studies.cli import options as opt
 from studies.cli import options as own
 from studies.cli.input import BadInputError, options, quoted, writing
 from studies.cli.open_study import STORE, open_study
 from studies.cli.options import integer
 from studies.cli.output import check_outputs, note, print_json, print_text, write_text_output
-from studies.text import printable
 
 if TYPE_CHECKING:
     from studies.library.update import Change

@@ -10,11 +10,12 @@ from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs,
 from instances.generators.jobs.planted import planted_jobs
 from instances.jobs.json import write_jobs_instance, write_jobs_schedule
 from instances.readers.jobs.read import JOBS_READERS, read_jobs
+from solvers.table import Table
 from studies.cli.input import BadInputError, options, reading, writing
 from studies.cli.output import check_outputs, print_json, print_text
 from studies.cli.parameters import set_parameters
 from studies.cli.progress import LiveProgress
-from studies.text_tables import aligned, text_table
+from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,24 +83,27 @@ def generator_list() -> dict[str, Any]:
 def generator_list_text() -> str:
     """Return the same as tables."""
     listed = generator_list()
-    families = text_table(
-        ["family", "what it models", "--set"],
-        [[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["families"]],
+    families = Table(
+        headings=["family", "what it models", "--set"],
+        rows=[[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["families"]],
+        numbers=(),
         title="Families",
     )
-    jobs_families = text_table(
-        ["family", "what it models", "--set"],
-        [[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["jobs_families"]],
+    jobs_families = Table(
+        headings=["family", "what it models", "--set"],
+        rows=[[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["jobs_families"]],
+        numbers=(),
         title="Families of jobs that arrive, with --jobs and --load",
     )
-    presets = text_table(
-        ["preset", "what it is"],
-        [[item["name"], item["description"]] for item in listed["cluster_presets"]],
+    presets = Table(
+        headings=["preset", "what it is"],
+        rows=[[item["name"], item["description"]] for item in listed["cluster_presets"]],
+        numbers=(),
         title="Cluster presets",
     )
-    kinds = text_table(
-        ["kind", "memory GiB", "GB/s"],
-        [
+    kinds = Table(
+        headings=["kind", "memory GiB", "GB/s"],
+        rows=[
             [item["name"], f"{item['memory_bytes'] / 2**30:g}", f"{item['memory_bandwidth'] / 1e9:g}"]
             for item in listed["gpu_kinds"]
         ],

@@ -1,8 +1,9 @@
 """Commands `methods` and `show-versions`: what can solve and what can bound, and what results are made with."""
 
+from solvers.table import Table
 from studies.cli import options as opt
 from studies.cli.output import print_json, print_text
-from studies.text_tables import aligned, text_table
+from studies.text import aligned
 
 
 def methods_command(as_json: opt.AS_JSON = False) -> None:
@@ -27,38 +28,44 @@ def methods_command(as_json: opt.AS_JSON = False) -> None:
         )
         return
     print_text(
-        text_table(
-            ["method", "kind", "what it does", "source"],
-            [[name, method.kind, method.summary, method.source] for name, method in METHODS.items()],
+        Table(
+            headings=["method", "kind", "what it does", "source"],
+            rows=[[name, method.kind, method.summary, method.source] for name, method in METHODS.items()],
+            numbers=(),
             title="Methods for `optgap solve`",
-            caption="exact: proves a bound; improvement: makes a schedule better; "
-            "construction: builds one schedule; search: builds many",
-        )
+            notes=[
+                "exact: proves a bound; improvement: makes a schedule better; "
+                "construction: builds one schedule; search: builds many"
+            ],
+        ).to_text()
     )
     print_text("")
     print_text(
-        text_table(
-            ["bound", "proved by"],
-            [[name, bound.proof] for name, bound in BOUND_METHODS.items()],
+        Table(
+            headings=["bound", "proved by"],
+            rows=[[name, bound.proof] for name, bound in BOUND_METHODS.items()],
+            numbers=(),
             title="Bounds for `optgap bound`, beside the exact methods",
-        )
+        ).to_text()
     )
     print_text("")
     print_text(
-        text_table(
-            ["method", "kind", "what it does", "source"],
-            [[name, method.kind, method.summary, method.source] for name, method in JOBS_METHODS.items()],
+        Table(
+            headings=["method", "kind", "what it does", "source"],
+            rows=[[name, method.kind, method.summary, method.source] for name, method in JOBS_METHODS.items()],
+            numbers=(),
             title="Methods for `optgap solve` on jobs",
-            caption="exact: proves a bound; policy: decides online, as jobs arrive",
-        )
+            notes=["exact: proves a bound; policy: decides online, as jobs arrive"],
+        ).to_text()
     )
     print_text("")
     print_text(
-        text_table(
-            ["bound", "proved by"],
-            [[name, bound.proof] for name, bound in JOBS_BOUND_METHODS.items()],
+        Table(
+            headings=["bound", "proved by"],
+            rows=[[name, bound.proof] for name, bound in JOBS_BOUND_METHODS.items()],
+            numbers=(),
             title="Bounds for `optgap bound` on jobs, beside the exact methods",
-        )
+        ).to_text()
     )
 
 

@@ -98,21 +98,22 @@ def online_command(
         frame = _run(
             _instances(files or [], family, numbers, seeds, jobs), methods, objective, exact, time_limit, threads, seed
         )
-    from studies.analysis.online_summary import online_summary, summary_markdown, summary_text
+    from studies.analysis.online_summary import online_summary, summary_tables
     from studies.report.jobs_figures import online_gaps
 
     for (label, error), group in frame[frame["status"] == "failed"].groupby(["label", "error"], sort=False):
         note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
     summary = online_summary(frame)
+    tables = summary_tables(summary)
     write_output(csv, lambda path: frame.to_csv(path, index=False))
-    write_text_output(markdown, lambda: summary_markdown(summary))
+    write_text_output(markdown, lambda: "\n".join(table.to_markdown() for table in tables))
     write_figure(figure, lambda: online_gaps(summary))
     if as_json:
         import json
 
         print_json({"runs": json.loads(frame.to_json(orient="records")), "seed": seed})
     else:
-        print_text(summary_text(summary))
+        print_text("\n\n".join(table.to_text() for table in tables))
 
 
 def _run(

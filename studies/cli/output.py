@@ -8,8 +8,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from solvers.table import printable
 from studies.cli.input import BadInputError, reason, writing
-from studies.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

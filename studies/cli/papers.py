@@ -69,9 +69,8 @@ def actor_critic_command(
     from studies.papers.actor_critic import (
         REWARDS,
         actor_critic_figure,
-        actor_critic_markdown,
         actor_critic_study,
-        actor_critic_text,
+        actor_critic_table,
         read_runs,
         variants_named,
         write_runs,
@@ -95,7 +94,7 @@ def actor_critic_command(
             on_variant=progress.update,
             on_runs=keep,
         )
-    write_text_output(markdown, lambda: actor_critic_markdown(study))
+    write_text_output(markdown, lambda: actor_critic_table(study).to_markdown())
     write_figure(figure, lambda: actor_critic_figure(study))
     if as_json:
         import json
@@ -112,7 +111,7 @@ def actor_critic_command(
             }
         )
     else:
-        print_text(actor_critic_text(study))
+        print_text(actor_critic_table(study).to_text())
 
 
 MAX_INTERFERENCE_SEEDS, MAX_COUNT, MAX_EPOCHS = 1000, 1_000_000, 100_000
@@ -165,9 +164,8 @@ def interference_command(
     from studies.cli.progress import RunProgress
     from studies.papers.interference import (
         generated_worlds,
-        interference_markdown,
         interference_study,
-        interference_text,
+        interference_table,
         measured_world,
         names_measured,
     )
@@ -186,7 +184,7 @@ def interference_command(
         with RunProgress() as progress:
             study = interference_study(chosen, seeds=seeds, count=count, epochs=epochs, on_run=progress.update)
     write_output(csv, lambda path: study.frame.to_csv(path, index=False))
-    write_text_output(markdown, lambda: interference_markdown(study))
+    write_text_output(markdown, lambda: interference_table(study).to_markdown())
     if as_json:
         import json
         from dataclasses import asdict
@@ -204,7 +202,7 @@ def interference_command(
             }
         )
     else:
-        print_text(interference_text(study))
+        print_text(interference_table(study).to_text())
 
 
 MAX_ABLATION_SEEDS, MAX_UPDATES, MAX_HELD_OUT, MAX_WORKERS = 1000, 1_000_000, 100_000, 1024

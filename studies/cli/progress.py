@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from heuristics.search.clock import Stopwatch
 from heuristics.search.progress import Callback
-from studies.text import printable
+from solvers.table import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

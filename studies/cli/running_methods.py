@@ -16,14 +16,14 @@ from solvers.methods import jobs_method_named, method_named
 from solvers.run.bound import best_bound
 from solvers.solve import solve
 from solvers.solve_jobs import solve_jobs
-from studies.analysis.bound_comparison import BoundComparison, bound_table_text
+from solvers.table import printable
+from studies.analysis.bound_comparison import BoundComparison
 from studies.cli.input import BadInputError, options, quoted, reading, writing
 from studies.cli.options import check_confirm_time_option
 from studies.cli.output import check_outputs, check_suffix, note, print_json, print_text, write_text_output
 from studies.cli.parameters import set_parameters
 from studies.cli.progress import JobsProgress, LiveProgress
-from studies.text import printable
-from studies.text_tables import aligned
+from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -313,7 +313,7 @@ def bound_jobs_file(
     if as_json:
         print_json({**table.to_dict(), "seed": seed})
     else:
-        print_text(bound_table_text(table))
+        print_text(table.to_text())
 
 
 def verify_jobs(instance_file: Path, schedule_file: Path, *, contention: str, as_json: bool) -> int:

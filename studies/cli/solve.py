@@ -9,7 +9,7 @@ from studies.cli import options as opt
 from studies.cli.input import options, reading, writing
 from studies.cli.options import dag_method, dag_objective, integer
 from studies.cli.output import check_outputs, check_suffix, note, print_json, print_text
-from studies.text_tables import aligned
+from studies.text import aligned
 
 
 def solve_command(

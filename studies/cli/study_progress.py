@@ -6,10 +6,10 @@ import dataclasses
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Self
 
+from solvers.table import Table, printable
 from studies.experiment.plan import plan_seconds
 from studies.experiment.specification import JOBS
-from studies.text import printable
-from studies.text_tables import aligned, text_table
+from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -127,7 +127,7 @@ def plan_text(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> str:
         for entry in document["methods"]
     ]
     columns = ["label", "method", "kind", "budget", "runs", "done"]
-    return f"{heading}\n\n{text_table(columns, rows, numbers=['runs', 'done'])}"
+    return f"{heading}\n\n{Table(headings=columns, rows=rows, numbers=('runs', 'done'))}"
 
 
 def state_dict(state: StudyState) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from studies.cli.options import integer, number
 from studies.cli.output import check_outputs, check_suffix, check_writable, print_json, print_text
 from studies.cli.parameters import set_parameters
 from studies.cli.progress import RunProgress
-from studies.text_tables import aligned
+from studies.text import aligned
 
 LEARNERS = ("worl-rtgs", "marl", "marl-gossip")
 """What can be trained."""

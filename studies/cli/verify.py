@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from solvers.table import printable
 from studies.cli import options as opt
 from studies.cli.input import reading
 from studies.cli.output import print_json, print_text
-from studies.text import printable
-from studies.text_tables import aligned
+from studies.text import aligned
 
 
 def verify_command(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.versions import version_of
+from solvers.table import Table
 from studies.text import percent
-from studies.text_tables import markdown_table, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ class LibraryGaps:
     def to_text(self) -> str:
         """Return the table by sizes for the terminal."""
         headings, rows = self._size_cells()
-        return text_table(headings, rows, numbers=headings[1:], title="Mean gaps in %", caption=_lines(self))
+        return Table(headings=headings, rows=rows, title="Mean gaps in %", notes=_notes(self)).to_text()
 
     def to_markdown(self) -> str:
         """Return both tables."""
@@ -102,8 +102,8 @@ class LibraryGaps:
         return "\n".join(
             [
                 self.denominators() + " Mean gaps in %.\n",
-                markdown_table(headings, rows, numbers=headings[1:]),
-                markdown_table(family_headings, family_rows, numbers=family_headings[1:]),
+                Table(headings=headings, rows=rows).to_markdown(),
+                Table(headings=family_headings, rows=family_rows).to_markdown(),
             ]
         )
 
@@ -221,9 +221,10 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): None if value != value else value for key, value in record.items()} for record in records]
 
 
-def _lines(gaps: LibraryGaps) -> str:
-    """Return the caption of a table."""
-    return (
-        f"{gaps.denominators()}\nSizes: tasks, or jobs. optima %: share of the known optima that are reached. none: "
-        "instances without a schedule."
-    )
+def _notes(gaps: LibraryGaps) -> list[str]:
+    """Return the notes below the table by sizes."""
+    return [
+        gaps.denominators(),
+        "Sizes: tasks, or jobs. optima %: share of the known optima that are reached. none: instances without a "
+        "schedule.",
+    ]

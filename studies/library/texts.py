@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from studies.text import percent
-from studies.text_tables import aligned, text_table
+from solvers.table import Table
+from studies.text import aligned, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,11 @@ def list_text(library: Library, entries: Sequence[LedgerEntry]) -> str:
                 f"{percent(entry.gap)} {MARK[proof_state(entry)]}",
             ]
         )
-    table = text_table(
-        ["name", "family", "size", "goal", "bound", "objective", "gap %"],
-        rows,
+    table = Table(
+        headings=["name", "family", "size", "goal", "bound", "objective", "gap %"],
+        rows=rows,
         numbers=["size", "bound", "objective", "gap %"],
-        caption=f"{library_summary_text(entries)}\n{LEGEND}",
+        notes=[library_summary_text(entries), *LEGEND.splitlines()],
     )
     return f"{table}\n{citation_text(library)}"
 

@@ -15,8 +15,8 @@ from heuristics.jobs.actor_critic.gossip import gossip_graph, random_weights
 from heuristics.jobs.actor_critic.settings import PRINTED, REPAIRED
 from heuristics.jobs.actor_critic.train import TrainingRuns, actor_critic
 from instances.text_file import whole_file
+from solvers.table import Table
 from studies.report.figure_style import line_styles, lines_only, new_axes
-from studies.text_tables import markdown_table, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -515,27 +515,21 @@ HEADINGS = ("variant", "first", "last", "rise", "gap", "stated")
 """Columns; `stated` is what others report: first -> last, or the level at the end."""
 
 
-def actor_critic_text(study: ActorCriticStudy) -> str:
-    """Return a table of all variants."""
+def actor_critic_table(study: ActorCriticStudy) -> Table:
+    """Return the table of all variants."""
     summaries = study.summaries()
-    caption = [
+    notes = [
         f"Team reward per step of {study.steps} steps; mean ± standard error of {summaries[0].runs} seeds.",
         "first: first 2.5 % of steps, last: last 10 %. gap: largest max ||W_i - mean W|| after gossip.",
         "stated: derived before this software, or published (plots, ±0.1).",
         "Published levels are of unknown landmarks: only directions compare.",
     ]
-    return text_table(
-        HEADINGS,
-        _cells(study),
+    return Table(
+        headings=HEADINGS,
+        rows=_cells(study),
         title="Decentralised actor-critic, printed and repaired",
-        caption="\n".join(caption),
-        numbers=HEADINGS[1:],
+        notes=notes,
     )
-
-
-def actor_critic_markdown(study: ActorCriticStudy) -> str:
-    """Return the same table in Markdown."""
-    return markdown_table(HEADINGS, _cells(study), HEADINGS[1:])
 
 
 def _cells(study: ActorCriticStudy) -> list[list[str]]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.jobs.marl.observer import summary_traffic
+from solvers.table import Table
 from studies.papers.timed_decisions import GPUS_PER_SERVER, SERVERS_PER_RACK, measure_decisions
 from studies.report.figure_style import QUIET, label_lines, line_styles, lines_only, new_axes
-from studies.text_tables import markdown_table, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -190,29 +190,28 @@ def decision_latency_text(study: DecisionLatencyStudy) -> str:
     """Return a table of decisions and one of rounds."""
     of_decisions = [
         f"ms of a core, one thread; servers of {GPUS_PER_SERVER} GPUs. wall: median on the wall.",
-        "groups, observe, network: means of the parts. Weights are random: their",
-        "values change no time.",
+        "groups, observe, network: means of the parts. Weights are random: their values change no time.",
         decision_latency_remark(study),
     ]
     of_rounds = "round, summaries: median ms, agents one after the other; the rest are means."
     return "\n\n".join(
-        text_table(
-            headings,
-            [[row[HEADINGS.index(heading)] for heading in headings] for row in _cells(study)],
-            title=title,
-            caption=caption,
+        Table(
+            headings=headings,
+            rows=[[row[HEADINGS.index(heading)] for heading in headings] for row in _cells(study)],
             numbers=headings,
-        )
-        for headings, title, caption in (
-            (DECISIONS, "Decisions", "\n".join(filter(None, of_decisions))),
-            (ROUNDS, "Rounds in which somebody decides", of_rounds),
+            title=title,
+            notes=[note for note in notes if note],
+        ).to_text()
+        for headings, title, notes in (
+            (DECISIONS, "Decisions", of_decisions),
+            (ROUNDS, "Rounds in which somebody decides", [of_rounds]),
         )
     )
 
 
 def decision_latency_markdown(study: DecisionLatencyStudy) -> str:
     """Return all columns in Markdown."""
-    return markdown_table(HEADINGS, _cells(study), HEADINGS)
+    return Table(headings=HEADINGS, rows=_cells(study), numbers=HEADINGS).to_markdown()
 
 
 def decision_latency_csv(study: DecisionLatencyStudy) -> str:

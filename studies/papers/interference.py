@@ -29,7 +29,7 @@ from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.interference import NOT_TOGETHER
 from instances.jobs.servers import JobsServer
 from instances.readers.jobs.gavel_pairs import read_gavel_pairs
-from studies.text_tables import markdown_table, text_table
+from solvers.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -429,28 +429,23 @@ HEADINGS = ("world", "pairs", "model", "error of y", "error of speed ‰", "rank
 """Columns."""
 
 
-def interference_text(study: InterferenceStudy) -> str:
-    """Return a table of all worlds and models."""
+def interference_table(study: InterferenceStudy) -> Table:
+    """Return the table of all worlds and models."""
     summaries = study.summaries()
-    caption = [
+    notes = [
         f"Mean ± standard error of {summaries[0].seeds} seeds. y = ln(1000 / speed); errors are mean absolute ones.",
         "Unseen: pairs that were not trained on, of classes that were. Beats ridge: seeds with a smaller error of y.",
         "The constant is the median. Seen and unseen rows differ in speed too, see the CSV.",
         *(f"{name}: {origin}." for name, origin in study.origins.items()),
         *study.notes(),
     ]
-    return text_table(
-        HEADINGS,
-        _cells(study),
-        title=f"Interference predictors, fitted to {study.count} co-locations where they are generated",
-        caption="\n".join(caption),
+    return Table(
+        headings=HEADINGS,
+        rows=_cells(study),
         numbers=HEADINGS[3:],
+        title=f"Interference predictors, fitted to {study.count} co-locations where they are generated",
+        notes=notes,
     )
-
-
-def interference_markdown(study: InterferenceStudy) -> str:
-    """Return the same table in Markdown."""
-    return markdown_table(HEADINGS, _cells(study), HEADINGS[3:])
 
 
 def _cells(study: InterferenceStudy) -> list[list[str]]:

@@ -17,11 +17,11 @@ from heuristics.jobs.marl.policy import marl_run
 from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances_sha256
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
 from instances.text_file import whole_file
+from solvers.table import Table
 from studies.analysis.intervals import seed_interval
 from studies.analysis.online_summary import LEVEL, jct_tests
 from studies.papers.training import provenance_path, train_marl, write_marl_training
 from studies.report.figure_style import line_styles, lines_only, new_axes
-from studies.tables import TableView
 from studies.text import number_text, p_text, within
 
 if TYPE_CHECKING:
@@ -549,14 +549,14 @@ def _tests(study: MarlAblations) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-def ablations_tables(study: MarlAblations) -> list[TableView]:
+def ablations_tables(study: MarlAblations) -> list[Table]:
     """Return the table of `ablations_summary` for each topology."""
     summary = ablations_summary(study)
     return [
-        TableView(
+        Table(
             name="marl_ablations",
             title=f"Ablations of the multi-agent policy: {topology}",
-            frame=part.reset_index(drop=True),
+            records=part.to_dict("records"),
             headings=HEADINGS,
             rows=tuple(_row(record) for record in part.to_dict("records")),
             notes=_notes(part),

@@ -25,9 +25,9 @@ from instances.dag.instance import NO_LIMIT
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from instances.generators.dag.generate import generate
+from solvers.table import Table
 from studies.experiment.plan import paired_seed
 from studies.report.figure_style import BOX, EDGE, MEDIAN, POINT, QUIET, new_axes, rows_of_methods
-from studies.text_tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -517,13 +517,13 @@ def plan_distance_text(table: PlanDistanceTable) -> str:
         numbers = (summary.smallest, summary.mean, summary.largest, summary.mean_spearman, summary.mean_control)
         texts = ["-" if number is None else f"{number:.3f}" for number in numbers]
         rows.append([family, distance, *texts, f"{summary.outside_control}/{summary.instances}"])
-    return text_table(
-        HEADINGS,
-        rows,
-        title="Correlation of plan distance and finish time gap",
-        caption="\n".join(_text_caption(table)),
+    return Table(
+        headings=HEADINGS,
+        rows=rows,
         numbers=HEADINGS[2:],
-    )
+        title="Correlation of plan distance and finish time gap",
+        notes=_text_caption(table),
+    ).to_text()
 
 
 def _text_caption(table: PlanDistanceTable) -> list[str]:

@@ -11,8 +11,8 @@ from heuristics.jobs.predictors.predictor import PREDICTORS, predictor_named
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.servers import JobsServer
+from solvers.table import Table
 from studies.experiment.plan import paired_seed
-from studies.text_tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -294,14 +294,13 @@ def prediction_text(rows: Sequence[PredictionQuality]) -> str:
         best = min(honest, key=lambda row: row.mean_absolute_log10, default=None)
         title = f"{own[0].instance}: {own[0].jobs} jobs, {own[0].known_share:.1%} with a known group"
         tables.append(
-            text_table(
-                HEADINGS,
-                [_cells(row) for row in own],
+            Table(
+                headings=HEADINGS,
+                rows=[_cells(row) for row in own],
                 title=title,
-                caption=CAPTION,
-                numbers=HEADINGS[1:],
+                notes=CAPTION.splitlines(),
                 bold=None if best is None else own.index(best),
-            )
+            ).to_text()
         )
     return "\n\n".join(tables)
 

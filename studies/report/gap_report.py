@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from instances.dag.gantt import plot_gantt
 from instances.dag.objective import finish_times
 from solvers.run.versions import hardware, versions
+from solvers.table import Table
 from studies.analysis.gap_table import GapTable, gap_table
 from studies.report.gap_figures import plot_gaps
 from studies.report.page import details, figure, gap_colour, page, table, text
 from studies.report.page_figures import svg_of
 from studies.text import percent
-from studies.text_tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -292,13 +292,12 @@ def gap_table_rows(table: GapTable) -> list[list[str]]:
 
 def gap_table_text(table: GapTable) -> str:
     """Return the table with what the gaps are measured against; fits 80 columns."""
-    return text_table(
-        GAP_HEADINGS,
-        gap_table_rows(table),
+    return Table(
+        headings=GAP_HEADINGS,
+        rows=gap_table_rows(table),
         title=f"Gaps of the {table.objective_name.replace('_', ' ')} over {len(table.instances)} instances",
-        caption=f"{table.denominators()} none: runs without a schedule, which have no gap; seconds: mean run time.",
-        numbers=GAP_HEADINGS[1:],
-    )
+        notes=[f"{table.denominators()} none: runs without a schedule, which have no gap; seconds: mean run time."],
+    ).to_text()
 
 
 INSTANCE_HEADINGS = ("instance", "tasks", "edges", "GPUs", "bound", "proved by", "seconds")
@@ -322,10 +321,10 @@ def instance_table_text(results: Sequence[Result], table: GapTable) -> str:
             ]
         )
     proven = "Every bound is the optimum." if table.is_proven else "* not proven to be the optimum."
-    return text_table(
-        INSTANCE_HEADINGS,
-        rows,
-        title="Instances",
-        caption=proven,
+    return Table(
+        headings=INSTANCE_HEADINGS,
+        rows=rows,
         numbers=("tasks", "edges", "GPUs", "bound", "seconds"),
-    )
+        title="Instances",
+        notes=[proven],
+    ).to_text()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from solvers.table import Column, Table
 from studies.analysis.gaps import ANY_BUDGET
 from studies.analysis.intervals import mean_over_instances, seed_interval, seed_means
-from studies.analysis.online_summary import KEYS, LEVEL, PLACE, online_summary
-from studies.tables import TableView
-from studies.text import NONE, number_text, within
+from studies.analysis.online_summary import KEYS, LEVEL, PLACE, online_summary, place_columns
+from studies.text import number_text, within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
@@ -26,9 +26,6 @@ SEEDS = ("jct_mean_seeds_low", "jct_mean_seeds_high")
 
 MEASURES = ("jct_mean", "jct_mean_low", "jct_mean_high", *SEEDS, *POINTS)
 """Columns of `jct_summary` in ticks; those in seconds end in ``_seconds``."""
-
-HEADINGS = ("method", "inst", "mean", "interval", "over seeds", "median", "p95", "p99", "max")
-"""Of the tables, after those of the places; over seeds only where a method has several."""
 
 UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
 """To their number in a second."""
@@ -72,45 +69,57 @@ def _with_seeds(frame: pd.DataFrame) -> pd.DataFrame:
     return summary.assign(**{name: [interval[end] for interval in intervals] for end, name in enumerate(SEEDS)})
 
 
-def jct_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
+def jct_tables(frame: pd.DataFrame, budget: str) -> list[Table]:
     """Return the tables of `jct_summary` in ticks and in seconds; none without any schedule.
 
-    Parameters
-    ----------
-    frame
-        Of a study of jobs.
-    budget
-        Of its searches; policies, which need none, are in every table.
-
-    Returns
-    -------
-    list of TableView
-        Numbers of the second one are in seconds, its texts in the unit of its title.
+    Policies, which need no budget, are in the tables of every budget. The records of the second table are in seconds,
+    its texts in the unit of its title.
     """
     summary = jct_summary(frame[frame["budget"].isin([budget, ANY_BUDGET])])
-    places = [name for name in PLACE if summary[name].nunique(dropna=False) > 1]
     # Places in the order of the study, the shortest mean JCT on top in each.
     order = summary.groupby(PLACE, sort=False, dropna=False).ngroup()
     summary = summary.assign(order=order).sort_values(["order", "jct_mean_seconds"], kind="stable")
     summary = summary.drop(columns="order").reset_index(drop=True)
     at = "" if budget == ANY_BUDGET else f" at {budget}"
-    has_seeds = bool(summary[f"{SEEDS[0]}_seconds"].notna().any())
     unit = readable_unit(summary["jct_mean_seconds"].max())
     tables = (("jct_ticks", "ticks", "", 1.0), ("jct_seconds", unit, "_seconds", UNITS[unit]))
     return [
-        TableView(
+        Table.of(
+            _jct_columns(summary, end, factor),
+            summary.to_dict("records"),
             name=name,
             title=f"JCT in {shown_in}{at}",
-            frame=summary[
-                [*PLACE, "label", "instances", "without_schedule", *(f"{measure}{end}" for measure in MEASURES)]
-            ],
-            headings=(*places, *(name for name in HEADINGS if has_seeds or name != "over seeds")),
-            rows=tuple(_row(record, places, end, factor, has_seeds) for record in summary.to_dict("records")),
             notes=_notes(summary),
-            num_names=len(places) + 1,
+            records=summary[
+                [*PLACE, "label", "instances", "without_schedule", *(f"{measure}{end}" for measure in MEASURES)]
+            ].to_dict("records"),
         )
         for name, shown_in, end, factor in tables
         if summary[f"jct_mean{end}"].notna().any()
+    ]
+
+
+def _jct_columns(summary: pd.DataFrame, end: str, factor: float) -> list[Column]:
+    """Return the columns of JCT in a unit of which `factor` make one of the fields that end in `end`."""
+
+    def time(name: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: number_text(factor * row[f"{name}{end}"])
+
+    def interval(name: str) -> Callable[[Mapping[str, Any]], str]:
+        return lambda row: within(time(f"{name}_low")(row), time(f"{name}_high")(row))
+
+    has_seeds = summary[f"{SEEDS[0]}_seconds"].notna().any()
+    return [
+        *place_columns(summary),
+        Column("method", "label"),
+        Column("inst", "instances", is_number=True),
+        Column("mean", time("jct_mean"), is_number=True),
+        Column("interval", interval("jct_mean"), is_number=True),
+        *([Column("over seeds", interval("jct_mean_seeds"), is_number=True)] if has_seeds else []),
+        *(
+            Column(heading, time(name), is_number=True)
+            for heading, name in zip(("median", "p95", "p99", "max"), POINTS, strict=True)
+        ),
     ]
 
 
@@ -136,22 +145,6 @@ def _notes(summary: pd.DataFrame) -> tuple[str, ...]:
         for label, count in lost.items()
     ]
     return tuple(notes)
-
-
-def _row(record: Mapping[str, object], places: list[str], end: str, factor: float, has_seeds: bool) -> tuple[str, ...]:
-    """Return the texts of a method at a place, times in the unit of which `factor` make one of the record's."""
-    mean, low, high, seeds_low, seeds_high, *points = (
-        number_text(factor * float(str(record[f"{name}{end}"]))) for name in MEASURES
-    )
-    return (
-        *(NONE if record[name] != record[name] else str(record[name]) for name in places),
-        str(record["label"]),
-        str(record["instances"]),
-        mean,
-        within(low, high),
-        *([within(seeds_low, seeds_high)] if has_seeds else []),
-        *points,
-    )
 
 
 LOSS = ("interference_speed_mean", "interference_speed_p05", "interference_lost_mean", "lost_seconds")
@@ -204,22 +197,16 @@ def interference_summary(frame: pd.DataFrame) -> pd.DataFrame:
     return summary
 
 
-class _Shown(NamedTuple):
-    """A column of texts."""
-
-    name: str
-    heading: str
-    factor: float = 1.0
-    is_time: bool = False
-
-
 class _Part(NamedTuple):
-    """A table: what it is about, its columns, and what they mean."""
+    """A table: its name, its title, the measures it is about, its columns of texts, and what they mean.
+
+    A column has a heading, a measure and a factor; None takes the unit of time that suits the measure.
+    """
 
     name: str
     title: str
-    columns: tuple[str, ...]
-    shown: tuple[_Shown, ...]
+    measures: tuple[str, ...]
+    shown: tuple[tuple[str, str, float | None], ...]
     note: str
 
 
@@ -229,9 +216,9 @@ _PARTS = (
         "Interference",
         LOSS,
         (
-            _Shown("interference_speed_mean", "speed"),
-            _Shown("interference_speed_p05", "5 % point"),
-            _Shown("lost_seconds", "lost", is_time=True),
+            ("speed", "interference_speed_mean", 1.0),
+            ("5 % point", "interference_speed_p05", 1.0),
+            ("lost", "lost_seconds", None),
         ),
         "speed: ticks that a job would have run alone over those that it ran, mean over jobs; 5 % point: what 5 % of "
         "the jobs of a run do not exceed. lost: what a job ran longer than it would have alone, mean over jobs.",
@@ -240,11 +227,7 @@ _PARTS = (
         "waiting",
         "Waiting and use",
         USE,
-        (
-            _Shown("queueing_seconds", "queueing", is_time=True),
-            _Shown("stretch_mean", "stretch"),
-            _Shown("utilisation", "use in %", 100.0),
-        ),
+        (("queueing", "queueing_seconds", None), ("stretch", "stretch_mean", 1.0), ("use in %", "utilisation", 100.0)),
         "queueing: start less arrival, mean over jobs. stretch: duration alone under the placement over the shortest "
         "of any placement, mean over jobs. use: GPU-ticks with a job, of those from first arrival to last completion.",
     ),
@@ -253,70 +236,59 @@ _PARTS = (
         "Decisions of agents",
         AGENTS,
         (
-            _Shown("num_agents", "A"),
-            _Shown("decisions_per_job", "decisions"),
-            _Shown("forwards_mean", "forwards"),
-            _Shown("decision_milliseconds", "ms per decision"),
-            _Shown("round_milliseconds", "ms per round"),
+            ("A", "num_agents", 1.0),
+            ("decisions", "decisions_per_job", 1.0),
+            ("forwards", "forwards_mean", 1.0),
+            ("ms per decision", "decision_milliseconds", 1.0),
+            ("ms per round", "round_milliseconds", 1.0),
         ),
         "A: agents. decisions, forwards: per job. ms: run time, simulation included, over decisions and over rounds.",
     ),
 )
 
 
-def interference_tables(frame: pd.DataFrame, budget: str) -> list[TableView]:
+def interference_tables(frame: pd.DataFrame, budget: str) -> list[Table]:
     """Return the tables of `interference_summary`: losses, waiting and use, agents; each where something is known.
 
-    Parameters
-    ----------
-    frame
-        Of a study of jobs.
-    budget
-        Of its searches; policies, which need none, are in every table.
+    Policies, which need no budget, are in the tables of every budget.
     """
     summary = interference_summary(frame[frame["budget"].isin([budget, ANY_BUDGET])])
     at = "" if budget == ANY_BUDGET else f" at {budget}"
-    return [_view(summary, part, at) for part in _PARTS if summary[part.columns[0]].notna().any()]
+    return [_table(summary, part, at) for part in _PARTS if summary[part.measures[0]].notna().any()]
 
 
-def _view(summary: pd.DataFrame, part: _Part, at: str) -> TableView:
+def _table(summary: pd.DataFrame, part: _Part, at: str) -> Table:
     """Return a table of the methods of which something is known."""
-    known = summary[summary[list(part.columns)].notna().any(axis=1)]
-    places = [place for place in PLACE if summary[place].nunique(dropna=False) > 1]
-    kept = [end for column in part.columns for end in (column, f"{column}_low", f"{column}_high")]
-    shown, unit = [], ""
-    for column in part.shown:
-        if column.is_time:
-            unit = readable_unit(known[column.name].max())
-            column = column._replace(factor=UNITS[unit])
-        shown.append(column)
+    known = summary[summary[list(part.measures)].notna().any(axis=1)]
+    columns = [*place_columns(summary), Column("method", "label"), Column("inst", "instances", is_number=True)]
+    unit = ""
+    for heading, measure, factor in part.shown:
+        if factor is None:
+            unit = readable_unit(known[measure].max())
+        columns.append(Column(heading, _with_interval(measure, factor or UNITS[unit]), is_number=True))
+    kept = [end for measure in part.measures for end in (measure, f"{measure}_low", f"{measure}_high")]
     intervals = (
         f"Means over instances (of means over seeds first) with {100 * LEVEL:.0f} % bootstrap intervals over instances."
     )
-    return TableView(
+    return Table.of(
+        columns,
+        known.to_dict("records"),
         name=part.name,
         title=f"{part.title}{f', times in {unit}' if unit else ''}{at}",
-        frame=known[[*PLACE, "label", "instances", *kept]].reset_index(drop=True),
-        headings=(*places, "method", "inst", *(column.heading for column in shown)),
-        rows=tuple(_interference_row(record, places, shown) for record in known.to_dict("records")),
         notes=(part.note, intervals),
-        num_names=len(places) + 1,
+        records=known[[*PLACE, "label", "instances", *kept]].to_dict("records"),
     )
 
 
-def _interference_row(record: Mapping[str, object], places: Sequence[str], shown: Sequence[_Shown]) -> tuple[str, ...]:
-    """Return the texts of a method at a place."""
-    cells = []
-    for column in shown:
-        mean, low, high = (column.factor * float(str(record[f"{column.name}{end}"])) for end in ("", "_low", "_high"))
+def _with_interval(measure: str, factor: float) -> Callable[[Mapping[str, Any]], str]:
+    """Return what shows a mean with its interval, where it has one."""
+
+    def text(row: Mapping[str, Any]) -> str:
+        mean, low, high = (factor * row[f"{measure}{end}"] for end in ("", "_low", "_high"))
         interval = f" {within(_short(low), _short(high))}" if low < high else ""
-        cells.append(f"{number_text(mean)}{interval}")
-    return (
-        *(NONE if record[name] != record[name] else str(record[name]) for name in places),
-        str(record["label"]),
-        str(record["instances"]),
-        *cells,
-    )
+        return f"{number_text(mean)}{interval}"
+
+    return text
 
 
 def _short(number: float) -> str:

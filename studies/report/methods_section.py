@@ -13,7 +13,7 @@ from studies.analysis.paired_tests import against, all_pairs
 from studies.analysis.ranks import LEVEL
 from studies.report.jobs_tables import interference_tables, jct_tables
 from studies.report.page import Section, details, gap_colour, known, notes, slug, table
-from studies.report.page_figures import figures_html, view_html
+from studies.report.page_figures import figures_html
 from studies.report.study_figures import study_figures
 from studies.report.study_tables import target_table
 from studies.text import decimal, p_text, percent
@@ -196,14 +196,14 @@ def _jct(frame: pd.DataFrame, budget: str, baseline: str | None, anchor: str, at
         views.append(jct_test_table(frame, baseline, budget))
     if views:
         views += interference_tables(frame, budget)
-    body = "\n".join(view_html(view, f"{anchor}-{slug(view.name)}-table") for view in views)
+    body = "\n".join(view.to_html(identifier=f"{anchor}-{slug(view.name)}-table") for view in views)
     return [Section(title=f"Job completion time{at}", identifier=f"{anchor}-jct", body=body)] if views else []
 
 
 def _targets(gaps: StudyGaps, traces: pd.DataFrame, anchor: str, at: str) -> list[Section]:
     """Say how many runs come within given gaps, and after how long."""
     views = target_table(gaps, traces)
-    body = "\n".join(view_html(view, f"{anchor}-{slug(view.name)}-table") for view in views)
+    body = "\n".join(view.to_html(identifier=f"{anchor}-{slug(view.name)}-table") for view in views)
     return [Section(title=f"Time to target{at}", identifier=f"{anchor}-time-to-target", body=body)] if views else []
 
 

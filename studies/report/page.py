@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from studies.text import percent, printable
+from solvers.table import printable
+from studies.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from studies.report.page import figure, notes, slug, table, text
+from studies.report.page import figure, slug, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from studies.tables import TableView
-
-
-def view_html(view: TableView, identifier: str) -> str:
-    """Return a table with its notes below."""
-    numbers = view.headings[view.num_names :]
-    shown = table(view.headings, view.rows, numbers=numbers, caption=(view.title, ""), identifier=identifier)
-    return f"{shown}\n{notes(view.notes)}"
 
 
 def figures_html(drawn: Iterable[tuple[str, Axes]], anchor: str, at: str = "") -> str:

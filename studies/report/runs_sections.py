@@ -22,7 +22,7 @@ from studies.report.page import (
     seconds_text,
     table,
 )
-from studies.report.page_figures import figures_html, view_html
+from studies.report.page_figures import figures_html
 from studies.report.study_figures import reference_figures
 from studies.report.study_tables import bound_table
 
@@ -81,7 +81,7 @@ def bounds_section(record: StudyRecord, points: pd.DataFrame) -> Section:
     ratios = bound_ratios(record.references, record.instances)
     pieces = [_proof_table(record)]
     if len(ratios):
-        pieces.append(view_html(bound_table(ratios), "bound-ratios"))
+        pieces.append(bound_table(ratios).to_html(identifier="bound-ratios"))
         curves = bound_curves(points, ratios.drop_duplicates("sha256")[["sha256", "best"]])
         pieces.append(figures_html(reference_figures(ratios, curves), "bounds"))
         pieces.append(details(f"All {len(ratios)} runs of the reference", _reference_table(ratios)))

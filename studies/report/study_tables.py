@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solvers.table import Column, Table, Tabular
 from studies.analysis.anytime import run_steps
 from studies.analysis.bound_ratios import bound_summary
 from studies.analysis.comparison import compare_methods
@@ -18,11 +19,10 @@ from studies.analysis.profiles import target_summary
 from studies.analysis.reductions import reductions
 from studies.analysis.stability import deterministic_labels
 from studies.report.jobs_tables import interference_tables, jct_tables
-from studies.tables import TableView
 from studies.text import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from studies.analysis.gaps import StudyGaps
 
 
-HEADINGS = ("bound", "runs", "mean", "least", "best", "mean*", "least*", "opt*", "mean s")
-"""Of the table; ratios with three decimals."""
-
-
-def bound_table(ratios: pd.DataFrame, by: Sequence[str] = ()) -> TableView:
+def bound_table(ratios: pd.DataFrame, by: Sequence[str] = ()) -> Table:
     """Return the table of the bounds of a study.
 
     Parameters
@@ -42,50 +38,44 @@ def bound_table(ratios: pd.DataFrame, by: Sequence[str] = ()) -> TableView:
     ratios
         As `bound_ratios` returns them, with the columns of the groups.
     by
-        Columns within whose values the sources stand one by one, such as ``family`` or ``size``.
+        Columns within whose values the sources are compared one by one, such as ``family`` or ``size``.
 
     Raises
     ------
     ValueError
         If there is no such column.
     """
-    columns = [grouping_column(ratios, name) for name in by]
-    summary = bound_summary(ratios, columns)
-    if columns:
-        summary = summary.sort_values(columns, kind="stable", ignore_index=True)
-    rows = []
-    for row in summary.to_dict("records"):
-        budget = "" if row["budget"] == NONE else f", {row['budget']}"
-        name = f"{row['label']}{budget}"
-        rows.append(
-            (
-                *(str(row[column]) for column in columns),
-                name,
-                str(row["num_runs"]),
-                _ratio(row["mean_ratio"]),
-                _ratio(row["least_ratio"]),
-                f"{row['num_best']}/{row['num_bounds']}",
-                _ratio(row["mean_optimum_ratio"]),
-                _ratio(row["least_optimum_ratio"]),
-                f"{row['num_optima']}/{row['num_known_optima']}",
-                _seconds(row["mean_seconds"]),
-            )
-        )
-    within = f" by {', '.join(columns)}" if columns else ""
-    instances = ratios["sha256"].nunique()
+    groups = [grouping_column(ratios, name) for name in by]
+    summary = bound_summary(ratios, groups)
+    if groups:
+        summary = summary.sort_values(groups, kind="stable", ignore_index=True)
+    columns = (
+        *(Column(name, name) for name in groups),
+        Column("bound", lambda row: row["label"] if row["budget"] == NONE else f"{row['label']}, {row['budget']}"),
+        Column("runs", "num_runs", is_number=True),
+        Column("mean", "mean_ratio", _ratio, is_number=True),
+        Column("least", "least_ratio", _ratio, is_number=True),
+        Column("best", lambda row: f"{row['num_best']}/{row['num_bounds']}", is_number=True),
+        Column("mean*", "mean_optimum_ratio", _ratio, is_number=True),
+        Column("least*", "least_optimum_ratio", _ratio, is_number=True),
+        Column("opt*", lambda row: f"{row['num_optima']}/{row['num_known_optima']}", is_number=True),
+        Column("mean s", "mean_seconds", _seconds, is_number=True),
+    )
     proven = ratios.loc[ratios["is_optimum"], "sha256"].nunique()
-    return TableView(
+    note = (
+        f"Over {ratios['sha256'].nunique()} instances. mean, least: bound over the best proven bound of the instance, "
+        f"rounded down; best: on how many it is the best one. *: the same on the {proven} instances with a proven "
+        "optimum, where the best bound is that optimum."
+    )
+    records = summary.to_dict("records")
+    return Table.of(
+        columns,
+        records,
         name="bounds",
-        title=f"Ratio of lower bounds to the best proven bound{within}",
-        frame=summary,
-        headings=(*columns, *HEADINGS),
-        rows=tuple(rows),
-        notes=(
-            f"Over {instances} instances. mean, least: bound over the best proven bound of the instance, rounded down; "
-            f"best: on how many it is the best one. *: the same on the {proven} instances with a proven optimum, where "
-            "the best bound is that optimum.",
-        ),
-        num_names=1 + len(columns),
+        title="Ratio of lower bounds to the best proven bound" + (f" by {', '.join(groups)}" if groups else ""),
+        notes=[note],
+        records=records,
+        fields=list(summary.columns),
     )
 
 
@@ -160,64 +150,51 @@ def target_times(gaps: StudyGaps, traces: pd.DataFrame, targets: Sequence[float]
     return found.astype({"num_runs": int, "num_reached": int})[list(COLUMNS)]
 
 
-def target_table(gaps: StudyGaps, traces: pd.DataFrame, targets: Sequence[float] = TARGETS) -> list[TableView]:
+def target_table(gaps: StudyGaps, traces: pd.DataFrame, targets: Sequence[float] = TARGETS) -> list[Table]:
     """Return the tables of `target_times`: shares of runs, evaluations, and seconds."""
     times = target_times(gaps, traces, targets)
     at = "" if gaps.budget == "-" else f" at {gaps.budget}"
+    by_key = {(row["label"], row["target"]): row for row in times.to_dict("records")}
     labels = [label for label in gaps.labels if label in set(times["label"])]
-    by_key = times.set_index(["label", "target"])
-    # By the share at the target that is easiest, the next one, and so on: the best method on top.
-    easiest = sorted(targets, reverse=True)
-    labels.sort(key=lambda label: [-_value(by_key, label, target, "share") for target in easiest])
+    # By the share at the easiest target, the next one, and so on: the best method on top.
+    labels.sort(key=lambda label: [-_value(by_key, label, target, "share") for target in sorted(targets, reverse=True)])
     headings = ("method", *(target_name(target) for target in targets))
-    counts = tuple(
-        str(int(times.loc[times["target"] == target, "num_runs"].max())) if (times["target"] == target).any() else "0"
-        for target in targets
-    )
-    shares = [(label, *(_share(_value(by_key, label, target, "share")) for target in targets)) for label in labels]
+    counts = (times.loc[times["target"] == target, "num_runs"].max() for target in targets)
+    rows = [[label, *(_share(_value(by_key, label, target, "share")) for target in targets)] for label in labels]
+    rows.append(["runs at most", *("0" if count != count else str(int(count)) for count in counts)])
     tables = [
-        TableView(
+        Table(
             name="targets",
             title=f"Runs that reach a gap{at}, in %",
-            frame=times,
             headings=headings,
-            rows=(*shares, ("runs at most", *counts)),
-            notes=(
+            rows=rows,
+            notes=[
                 "Gaps are to the best proven bounds; optimum: of the runs on instances whose optimum is proven. Runs "
-                "that failed or have no schedule count as missing every target.",
-            ),
+                "that failed or have no schedule count as missing every target."
+            ],
+            records=times.to_dict("records"),
+            fields=list(times.columns),
         )
     ]
     for axis in AXES:
-        known = [label for label in labels if any(_is_known(by_key, label, target, axis) for target in targets)]
-        if not known:
+        rows = [[label, *(_times(by_key, label, target, axis) for target in targets)] for label in labels]
+        rows = [row for row in rows if set(row[1:]) != {NONE}]
+        if not rows:
             continue
-        rows = [
-            (
-                label,
-                *(
-                    f"{_number(_value(by_key, label, target, f'median_{axis}'))} / "
-                    f"{_number(_value(by_key, label, target, f'expected_{axis}'))}"
-                    if _is_known(by_key, label, target, axis)
-                    else NONE
-                    for target in targets
-                ),
-            )
-            for label in known
-        ]
+        shown = times[["label", "target", "num_runs", "num_reached", f"median_{axis}", f"expected_{axis}"]]
         tables.append(
-            TableView(
+            Table(
                 name=f"targets_{axis}",
                 title=f"{axis.capitalize()} to reach a gap{at}: median / expected",
-                frame=times[["label", "target", "num_runs", "num_reached", f"median_{axis}", f"expected_{axis}"]],
                 headings=headings,
-                rows=tuple(rows),
-                notes=(
+                rows=rows,
+                notes=[
                     "median: over all runs, a dash where more than half never come so far; expected: what all runs "
                     "spent until they reached the gap or ended, over the number that reached it (the expected running "
                     "time of COCO: of restarts until the first success, where every restart draws seed and instance "
-                    "anew; a dash where no run reached it, or a method that draws nothing missed it once).",
-                ),
+                    "anew; a dash where no run reached it, or a method that draws nothing missed it once)."
+                ],
+                records=shown.to_dict("records"),
             )
         )
     return tables
@@ -228,14 +205,15 @@ def target_name(target: float) -> str:
     return "optimum" if target == 0 else f"{100 * target:g} %"
 
 
-def _value(by_key: pd.DataFrame, label: str, target: float, column: str) -> float:
+def _value(by_key: Mapping[tuple[str, float], dict[str, Any]], label: str, target: float, field: str) -> float:
     """Return a number, NaN where there is none."""
-    return float(by_key[column].get((label, target), np.nan))
+    return float(by_key.get((label, target), {}).get(field, np.nan))
 
 
-def _is_known(by_key: pd.DataFrame, label: str, target: float, axis: str) -> bool:
-    """Say whether anything is known of a time."""
-    return any(np.isfinite(_value(by_key, label, target, f"{name}_{axis}")) for name in ("median", "expected"))
+def _times(by_key: Mapping[tuple[str, float], dict[str, Any]], label: str, target: float, axis: str) -> str:
+    """Return median and expected time to a target, `NONE` where neither is known."""
+    values = [_value(by_key, label, target, f"{name}_{axis}") for name in ("median", "expected")]
+    return " / ".join(map(_number, values)) if np.isfinite(values).any() else NONE
 
 
 def _share(share: float) -> str:
@@ -255,25 +233,6 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-class StudyTable(Protocol):
-    """What every table of a study can be turned into."""
-
-    def to_text(self) -> str:
-        """For the terminal."""
-
-    def to_markdown(self) -> str:
-        """For a page."""
-
-    def to_latex(self) -> str:
-        """For the package booktabs."""
-
-    def to_csv(self) -> str:
-        """Numbers unrounded."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON values."""
-
-
 def study_tables(
     frame: pd.DataFrame,
     *,
@@ -286,7 +245,7 @@ def study_tables(
     traces: pd.DataFrame | None = None,
     targets: Sequence[float] = TARGETS,
     ratios: pd.DataFrame | None = None,
-) -> list[StudyTable]:
+) -> list[Tabular]:
     """Return the tables that are asked for.
 
     Parameters
@@ -314,7 +273,7 @@ def study_tables(
     ValueError
         As `compare_methods`, `grouped_comparison`, `reductions`, `target_table` and `bound_table`.
     """
-    tables: list[StudyTable] = []
+    tables: list[Tabular] = []
     if "gaps" in parts:
         for budget in budgets:
             tables.append(compare_methods(frame, budget=budget, baseline=baseline))

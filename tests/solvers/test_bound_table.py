@@ -105,11 +105,12 @@ def test_best(table: BoundTable) -> None:
 
 def test_text(table: BoundTable) -> None:
     """Tests title, alignment and caption."""
-    assert str(table).splitlines() == [
+    lines = [line for line in str(table).splitlines() if "\N{BOX DRAWINGS LIGHT HORIZONTAL}" not in line]
+    assert lines == [
         'Lower bounds on the makespan of a_b% "x"',
-        "bound  method         proved by          confirmed by  seconds",
-        "   13  critical-path  longest, path      -               0.250",
-        "   15  cp-sat         search to the end  MILP <1>        1.500",
+        " bound  method         proved by          confirmed by  seconds",
+        "    13  critical-path  longest, path      -               0.250",
+        "    15  cp-sat         search to the end  MILP <1>        1.500",
         "best: 15, the optimum",
     ]
     assert "confirmed by" not in str(BoundTable(table[:1], instance=table.instance, objective=Objective.MAKESPAN))
@@ -117,7 +118,7 @@ def test_text(table: BoundTable) -> None:
 
 def test_html_shows_the_same(table: BoundTable) -> None:
     """Tests that the notebook's view has the same cells, escaped."""
-    shown = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", table._repr_html_())
+    shown = re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", table._repr_html_())
     assert [html.unescape(cell) for cell in shown] == [
         *table.headings(),
         *(cell for row in table.rows() for cell in row),
@@ -166,7 +167,7 @@ def test_latex(table: BoundTable) -> None:
         ["13", "critical-path", "longest, path", "-", "0.250"],
         ["15", "cp-sat", "search to the end", r"MILP \textless{}1\textgreater{}", "1.500"],
     ]
-    assert table.instance.sha256 in table.to_latex().splitlines()[0]
+    assert f"% sha256 {table.instance.sha256}\n" in table.to_latex()
 
 
 def test_what_is_not_confirmed_is_told(table: BoundTable) -> None:

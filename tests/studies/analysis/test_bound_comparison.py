@@ -97,7 +97,7 @@ def test_latex(comparison: BoundComparison) -> None:
     ]
     assert r"\footnotesize $^{*}$ the optimum: a verified schedule meets the bound.} \\" in latex
     assert r"\footnotesize $^{\dagger}$ confirmed: " in latex
-    assert "ortools 9.15" in latex.splitlines()[0]
+    assert latex.splitlines()[1].startswith("% ortools 9.15")
     assert latex.count(f"sha256 {comparison.tables[1].instance.sha256}") == 1
 
 
@@ -110,12 +110,12 @@ def test_other_headings(comparison: BoundComparison) -> None:
 def test_text_and_html_show_the_same(comparison: BoundComparison) -> None:
     """Tests that both have all cells; the text is aligned."""
     cells = [*comparison.headings(), *(cell for row in comparison.rows() for cell in row)]
-    shown = [html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", comparison._repr_html_())]
+    shown = [html.unescape(cell) for cell in re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", comparison._repr_html_())]
     assert shown[: len(cells)] == cells
     lines = str(comparison).splitlines()
     assert lines[0] == "Lower bounds on the makespan"
-    assert [line.split()[0] for line in lines[1:6]] == ["instance", "a_b%", "b", "c", "[d]"]
-    assert len({len(line) for line in lines[1:3]}) == 1
+    assert [line.split()[0] for line in lines if len(line.split()) == 8] == ["instance", "a_b%", "b", "c", "[d]"]
+    assert len({len(line) for line in lines[1:4:2]}) == 1
 
 
 def test_csv_and_frame(comparison: BoundComparison) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from solvers.table import latex_number
 from studies.analysis.comparison import MethodComparison, compare_methods
 from studies.analysis.gaps import study_gaps
 from studies.analysis.paired_tests import wilcoxon
-from studies.tables import latex_cell
 from studies.text import p_text, points
 from tests.check_latex import check_latex
 from tests.studies.analysis.synthetic_study import synthetic_study
@@ -125,7 +125,9 @@ def test_text_fits_a_terminal(comparison: MethodComparison, monkeypatch: pytest.
     text = comparison.to_text()
     assert max(len(line) for line in text.splitlines()) <= 80
     assert str(comparison) == text
-    assert repr(comparison) == ("<Comparison: Gaps on 12 instances at 2000 evaluations, 6 methods, baseline worl-rtgs>")
+    assert repr(comparison) == (
+        "<MethodComparison: Gaps on 12 instances at 2000 evaluations, 6 methods, baseline worl-rtgs>"
+    )
     for row in comparison.methods:
         assert text.count(f" {row.label} ") >= 2
     assert "fixed" in text
@@ -140,8 +142,8 @@ def test_latex_compiles(comparison: MethodComparison) -> None:
     assert [row[0] for row in rows] == [row.label for row in comparison.methods]
     chosen = check_latex(comparison.to_latex(["method", "med %", "p Holm"]))
     assert chosen[0] == ["method", r"med \%", "p Holm"]
-    assert latex_cell("-<0.01") == "$-{<}0.01$"
-    assert latex_cell("<0.01") == r"\textless{}0.01"
+    assert latex_number("-<0.01") == "$-{<}0.01$"
+    assert latex_number("<0.01") == r"\textless{}0.01"
 
 
 def test_markdown_has_equal_rows(comparison: MethodComparison) -> None:

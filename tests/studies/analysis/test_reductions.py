@@ -50,7 +50,7 @@ def test_reductions_are_those_of_the_paper() -> None:
 def test_views_agree() -> None:
     """Tests that text, Markdown, LaTeX, CSV and JSON values say the same."""
     table = reductions(_frame(), "ours")
-    assert table.cells()[0] == ["heft", "2", "2.50", "25.00", "-20.00", "1", "20.00", "30.00"]
+    assert table.table().rows[0] == ("heft", "2", "2.50", "25.00", "-20.00", "1", "20.00", "30.00")
     assert "25.00" in table.to_text()
     assert "| heft | 2 | 2.50 | 25.00 | -20.00 | 1 | 20.00 | 30.00 |" in table.to_markdown()
     assert r"heft & 2 & 2.50 & 25.00 & $-20.00$ & 1 & 20.00 & 30.00 \\" in table.to_latex()

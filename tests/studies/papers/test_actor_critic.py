@@ -20,9 +20,8 @@ from studies.papers.actor_critic import (
     SIGNS,
     ActorCriticStudy,
     actor_critic_figure,
-    actor_critic_markdown,
     actor_critic_study,
-    actor_critic_text,
+    actor_critic_table,
     gossip_weights,
     read_runs,
     variants_named,
@@ -66,7 +65,7 @@ def test_numbers_are_those_of_the_curves(study: ActorCriticStudy) -> None:
     assert study.frame["variant"].tolist() == [name for name in NAMES for _ in range(2)]
     assert study.curves["V critic"].shape == (2, POINTS)
     assert study.curves["V critic"] == pytest.approx(reward)
-    for text in (actor_critic_text(study), actor_critic_markdown(study)):
+    for text in (actor_critic_table(study).to_text(), actor_critic_table(study).to_markdown()):
         assert f"{summary.last:.2f}" in text
         assert "-6.51" in text
     apart = study.summaries()[1]
@@ -232,10 +231,10 @@ def test_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stud
     assert run("study", "actor-critic", *small, "--csv", "r.csv", "--json").document == ended.document
     assert (tmp_path / "r.csv").read_text() == written
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "t.md").read_text() == actor_critic_markdown(study)
+    assert (tmp_path / "t.md").read_text() == actor_critic_table(study).to_markdown()
     bad = run("study", "actor-critic", *small, "--csv", "t.md")
     assert (bad.status, bad.err.startswith("t.md: columns: expected variant, ")) == (2, True)
-    assert (tmp_path / "t.md").read_text() == actor_critic_markdown(study)
+    assert (tmp_path / "t.md").read_text() == actor_critic_table(study).to_markdown()
     bad = run("study", "actor-critic", "--variants", "mine")
     expected = "--variants: expected repairs, signs, published or the name of a variant, got 'mine'.\n"
     assert (bad.status, bad.err) == (2, expected)

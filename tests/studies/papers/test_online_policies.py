@@ -15,7 +15,7 @@ from heuristics.jobs.policies.run_policy import run_policy
 from instances.jobs.json import write_jobs_instance
 from instances.jobs.objective import JobsObjective
 from solvers.lower_bound import lower_bound_jobs
-from studies.analysis.online_summary import online_summary, summary_markdown, summary_text
+from studies.analysis.online_summary import online_summary, summary_tables
 from studies.experiment.run_measures import measured_guarantee
 from studies.experiment.specification import InstanceFiles, JobsGrid, StudyMethod
 from studies.papers.online_policies import (
@@ -119,13 +119,14 @@ def test_summary_by_hand(frame: pd.DataFrame) -> None:
 def test_texts_say_what_gaps_are_against(frame: pd.DataFrame) -> None:
     """Tests that tables name optimum or bound, whose theorem it is, and every policy."""
     summary = online_summary(frame)
-    text, markdown = summary_text(summary), summary_markdown(summary)
+    tables = summary_tables(summary)
+    text, markdown = "\n".join(map(str, tables)), "\n".join(table.to_markdown() for table in tables)
     for shown in (text, markdown):
         assert " ".join(shown.split()).count("against the proven optimum") == 2
         assert "ours, not the paper's" in " ".join(shown.split())
     assert all(entry.label in markdown for entry in policy_entries())
     assert "against the best proven lower bound" in " ".join(
-        summary_text(online_summary(frame.assign(is_optimum=False))).split()
+        "\n".join(map(str, summary_tables(online_summary(frame.assign(is_optimum=False))))).split()
     )
 
 
@@ -146,7 +147,7 @@ def test_files_noise_and_progress(tmp_path: Path) -> None:
     assert found["spjf, mu=1"] == found["oracle"]
     assert frame.groupby("label")["seed"].first()[["spjf, mu=1", "spjf, mu=4"]].nunique() == 1
     assert (heard[-1].finished, heard[-1].planned) == (4, 4)
-    assert "worked, load " in summary_text(online_summary(frame))
+    assert "worked, load " in str(summary_tables(online_summary(frame))[0])
 
 
 def test_sets_of_policies_have_labels_of_their_own() -> None:

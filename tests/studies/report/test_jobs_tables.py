@@ -139,7 +139,7 @@ def test_tables_show_places_and_units() -> None:
     assert [row[:2] for row in ticks.rows] == [("0.5", "y"), ("0.5", "x"), ("1.0", "y"), ("1.0", "x"), ("0.7", "z")]
     assert ticks.rows[-1] == ("0.7", "z", "1", "1", "-", "2", "3", "4", "5")
     assert (seconds.title, seconds.rows[1][3]) == ("JCT in microseconds at 1 s", "3")
-    assert seconds.frame["jct_mean_seconds"].tolist() == pytest.approx([2e-6, 3e-6, 2e-6, 3e-6, 1e-6])
+    assert seconds.to_frame()["jct_mean_seconds"].tolist() == pytest.approx([2e-6, 3e-6, 2e-6, 3e-6, 1e-6])
     assert check_latex(seconds.to_latex())[0][:2] == ["load", "method"]
     assert jct_tables(pd.DataFrame([_run_jct_table("x", "a", None)]), "-") == []
 
