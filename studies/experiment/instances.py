@@ -16,7 +16,17 @@ from instances.generators.dag.generate import generate
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
 from instances.jobs.instance import JobsInstance
 from instances.jobs.json import read_jobs_instance
-from studies.experiment.specification import HETEROGENEITY, JOBS, InstanceFiles, InstanceGrid, JobsGrid, StudySpec
+from instances.readers.dag.bundled import BUNDLED, bundled_instance
+from studies.experiment.specification import (
+    HETEROGENEITY,
+    JOBS,
+    NAME_FIELDS,
+    BundledInstances,
+    InstanceFiles,
+    InstanceGrid,
+    JobsGrid,
+    StudySpec,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,8 +93,8 @@ class StudyInstance:
         return f"{stem or 'instance'}-{self.instance.sha256[:12]}.json"
 
 
-FILE_FAMILY = "file"
-"""Family of instances from files."""
+FILE_FAMILY, BUNDLED_FAMILY = "file", "bundled"
+"""Families of instances from files and of the package."""
 
 
 def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -> list[StudyInstance]:
@@ -114,6 +124,8 @@ def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -
         place = f"instances[{index}]"
         if isinstance(source, InstanceFiles):
             several = _from_files(source, spec, place)
+        elif isinstance(source, BundledInstances):
+            several = _from_package(source, stored)
         elif isinstance(source, JobsGrid):
             several = _from_jobs_grid(source, place, stored)
         else:
@@ -154,6 +166,18 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
             )
 
 
+def _from_package(source: BundledInstances, stored: Stored) -> Iterator[StudyInstance]:
+    """Read bundled instances."""
+    for name in source.names:
+        origin = json.dumps({"bundled": name})
+        yield StudyInstance(
+            instance=stored(origin) or bundled_instance(name),
+            origin=origin,
+            family=BUNDLED_FAMILY,
+            cluster=BUNDLED[name].cluster,
+        )
+
+
 def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
     """Generate every combination; replicates vary fastest."""
     combinations = product(
@@ -170,13 +194,16 @@ def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[Study
                 "seed": seed,
                 "cost": dict(grid.cost),
                 "parameters": dict(grid.parameters),
+                **({} if grid.name is None else {"name": grid.name}),
             },
             sort_keys=True,
         )
         instance = stored(origin)
         if instance is None:
             try:
-                name = _name(family, tasks, _cluster_name(cluster, grid.clusters), ccr, heterogeneity, seed)
+                told = (family, tasks, _cluster_name(cluster, grid.clusters), ccr, heterogeneity, seed)
+                named = dict(zip(NAME_FIELDS, told, strict=True))
+                name = _name(*told) if grid.name is None else grid.name.format_map(named)
                 instance = generate(
                     family,
                     tasks=tasks,

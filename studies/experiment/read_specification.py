@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from instances.clusters.cost_model import CostModel
 from instances.fields import TomlTable, checked_text
+from instances.readers.dag.bundled import BUNDLED
 from studies.experiment.specification import (
     DAG,
     HETEROGENEITY,
     JOBS,
+    NAME_FIELDS,
     PROBLEMS,
+    BundledInstances,
     ExactReference,
     InstanceFiles,
     InstanceGrid,
@@ -180,8 +183,10 @@ def _check_distinct(names: list[str], place: str, what: str) -> None:
             raise ValueError(f"{place}: expected each {what} once, got {name!r} twice.")
 
 
-def read_instance_table(table: TomlTable, problem: StudyProblem) -> InstanceGrid | JobsGrid | InstanceFiles:
-    """Read patterns of files, or a grid of generated instances of a problem.
+def read_instance_table(
+    table: TomlTable, problem: StudyProblem
+) -> InstanceGrid | JobsGrid | InstanceFiles | BundledInstances:
+    """Read patterns of files, names of bundled instances, or a grid of generated instances of a problem.
 
     Raises
     ------
@@ -197,6 +202,10 @@ def read_instance_table(table: TomlTable, problem: StudyProblem) -> InstanceGrid
         if table.has(name):
             expected = f'fields of the problem "{problem.name}"'
             raise ValueError(f'{table.place(name)}: expected {expected}, got one of the problem "{other.name}".')
+    if table.has("bundled"):
+        bundled = BundledInstances(names=table.texts("bundled", choices=list(BUNDLED)))
+        table.close()
+        return bundled
     for family in table.texts("family"):
         if family in other.families:
             expected = f'families of the problem "{problem.name}" ({", ".join(problem.families)})'
@@ -223,7 +232,19 @@ def _dag_grid(table: TomlTable, families: tuple[str, ...]) -> InstanceGrid:
         seed=table.integer("seed", 0),
         cost=cost,
         parameters=table.parameters("parameters"),
+        name=_name(table),
     )
+
+
+def _name(table: TomlTable) -> str | None:
+    """Read the name of generated instances, and check what it says of them."""
+    name: str | None = table.text("name", None)
+    try:
+        (name or "").format_map(dict.fromkeys(NAME_FIELDS, ""))
+    except (KeyError, ValueError, IndexError) as error:
+        known = ", ".join(f"{{{field}}}" for field in NAME_FIELDS)
+        raise ValueError(f"{table.place('name')}: expected a text with some of {known}, got {name!r}.") from error
+    return name
 
 
 def _jobs_grid(table: TomlTable, families: tuple[str, ...]) -> JobsGrid:

@@ -60,7 +60,7 @@ PROBLEMS = {
         families=tuple(FAMILIES),
         bounds=tuple(BOUND_METHODS),
         methods=METHODS,
-        fields=("tasks", "ccr", "heterogeneity", "cost"),
+        fields=("tasks", "ccr", "heterogeneity", "cost", "name", "bundled"),
     ),
     JOBS: StudyProblem(
         name=JOBS,
@@ -123,6 +123,10 @@ HETEROGENEITY = {"consistent": 1.0, "inconsistent": 0.0}
 """Names of `CostModel.consistency`: the kinds of GPU rank alike for all tasks, or as each task has it."""
 
 
+NAME_FIELDS = ("family", "tasks", "cluster", "ccr", "heterogeneity", "seed")
+"""What the name of a generated DAG instance may tell."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceGrid:
     """Generated DAG instances: every combination of the lists.
@@ -143,6 +147,9 @@ class InstanceGrid:
         Further fields of `CostModel`.
     parameters
         Of the family.
+    name
+        Name of every instance, in which ``{family}``, ``{tasks}``, ``{cluster}``, ``{ccr}``, ``{heterogeneity}`` and
+        ``{seed}`` are replaced; by default one that tells all of them.
     """
 
     families: tuple[str, ...]
@@ -154,6 +161,7 @@ class InstanceGrid:
     seed: int = 0
     cost: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +200,13 @@ class InstanceFiles:
     """Instances from JSON files; patterns such as ``suite/*.json``, relative to the specification."""
 
     patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundledInstances:
+    """Instances that come with the package: keys of `instances.readers.dag.bundled.BUNDLED`."""
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +290,7 @@ class StudySpec:
     repetitions: int = 1
     objective: Objective | JobsObjective = Objective.MAKESPAN
     threads: int = 1
-    instances: tuple[InstanceGrid | JobsGrid | InstanceFiles, ...]
+    instances: tuple[InstanceGrid | JobsGrid | InstanceFiles | BundledInstances, ...]
     methods: tuple[StudyMethod, ...]
     budgets: tuple[SearchBudget, ...]
     bounds: tuple[str, ...] = ("default",)

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from instances.clusters.cluster import parse_cluster
 from instances.dag.json import write_dag_instance
+from instances.generators.dag.generate import generate
+from instances.readers.dag.bundled import bundled_instance
 from studies.experiment.instances import expand_instances
 from studies.experiment.read_specification import study_spec_from_toml
 from tests.studies.experiment.study_specs import small_spec
@@ -65,6 +68,21 @@ def test_one_graph_meets_all_costs() -> None:
     pairs = {item.ccr: item.instance for item in items[:8] if item.heterogeneity == "consistent"}
     assert pairs[0.5].edges.tolist() == pairs[2.0].edges.tolist()
     assert pairs[0.5].sha256 != pairs[2.0].sha256
+
+
+def test_names_and_bundled_instances() -> None:
+    """Tests a name with its fields, one without a meaning, and an instance of the package."""
+    grid = 'family = "layered"\ntasks = [8, 9]\ncluster = "mixed-3"\nseed = 4\nname = "{family}-n{tasks}-s{seed}"\n'
+    text = f'study.name = "s"\n[[instances]]\n{grid}[[instances]]\nbundled = "inception-block"'
+    *made, bundled = expand_instances(study_spec_from_toml(text))
+    assert [item.instance.name for item in made] == ["layered-n8-s4", "layered-n9-s4"]
+    assert made[0].instance.sha256 == generate("layered", tasks=8, seed=4, cluster=parse_cluster("mixed-3")).sha256
+    assert (bundled.family, bundled.cluster, bundled.origin) == ("bundled", "mixed-3", '{"bundled": "inception-block"}')
+    assert bundled.instance.sha256 == bundled_instance("inception-block").sha256
+    with pytest.raises(ValueError, match=r"^instances\[0\].name: expected a text with some of {family}, .*, got '{x}'"):
+        study_spec_from_toml(text.replace("{family}-n", "{x}").replace("{tasks}-s{seed}", ""))
+    with pytest.raises(ValueError, match=r"^instances\[0\].bundled: expected fields of the problem \"jobs\""):
+        study_spec_from_toml('study.name = "s"\nstudy.problem = "jobs"\n[[instances]]\nbundled = "inception-block"')
 
 
 def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance) -> None:
