@@ -1,4 +1,4 @@
-"""Instances of any named family, of either problem."""
+"""Instances of either problem by name: from a generator, from a file of a public format, and from optgap's own files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from instances.dag.instance import DagInstance
     from instances.jobs.instance import JobsInstance
 
@@ -16,7 +18,7 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
     Parameters
     ----------
     family
-        A name that `optgap generate --list` shows.
+        A name that ``optgap generate --list`` shows.
     **arguments
         For a family of DAGs those of `instances.generators.dag.generate.generate` (``tasks`` and ``seed`` are
         required), for a family of jobs those of `instances.generators.jobs.generate.generate_jobs` (``jobs`` and
@@ -28,11 +30,6 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
         If an argument is missing or of the wrong type.
     ValueError
         If the family or a parameter is unknown, or a value is out of range.
-
-    Examples
-    --------
-    >>> generate_any("transformer", tasks=40, seed=1).num_tasks
-    38
     """
     from instances.generators.dag.generate import FAMILIES, generate
     from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs
@@ -44,3 +41,30 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
     known = [*FAMILIES, *ALL_JOBS_FAMILIES]
     near = difflib.get_close_matches(family, known) or known
     raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
+
+
+def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagInstance | JobsInstance:
+    """Read a file of a public format and return it as an instance.
+
+    Parameters
+    ----------
+    format_name
+        A name that ``optgap convert --list`` shows.
+    **options
+        Options of the format's reader; most formats of DAGs take ``cluster``, ``cost`` and ``seed``.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If the format or an option is unknown, or the file is not of the format; the message names the place.
+    """
+    from instances.readers.dag.read import READERS, read_instance
+    from instances.readers.jobs.read import JOBS_READERS, read_jobs
+
+    if format_name in JOBS_READERS:
+        return read_jobs(format_name, path, **options)
+    if format_name in READERS:
+        return read_instance(format_name, path, **options)
+    raise ValueError(f"format: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {format_name!r}.")
