@@ -1,4 +1,4 @@
-"""Instances of either problem by name: from a generator, from a file of a public format, and from optgap's own files."""
+"""Instances of either problem by name: from a generator, a file of a public format, or a file of optgap."""
 
 from __future__ import annotations
 
