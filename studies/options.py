@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import MISSING, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from studies.input import BadInputError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,3 +57,41 @@ def option(default: Any, help: str, **spec: Any) -> Any:
     """
     given = MISSING if default is ... else default
     return field(default=given, metadata={"option": OptionSpec(help=help, **spec)})
+
+
+def integer(option: str, *, low: float | None = None, high: float | None = None) -> Callable[[str], int]:
+    """Return a function that reads an integer of at least `low` and, where it is given, at most `high`."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError as error:
+            raise BadInputError(f"{option}: expected an integer, got {quoted(text)}.") from error
+        if low is not None and value < low:
+            raise BadInputError(f"{option}: expected an integer of at least {low}, got {value}.")
+        if high is not None and value > high:
+            raise BadInputError(f"{option}: expected an integer of at most {high}, got {value}.")
+        return value
+
+    return parse
+
+
+def number(
+    option: str, *, low: float | None = 0.0, high: float | None = None, low_is_allowed: bool = True
+) -> Callable[[str], float]:
+    """Return a function that reads a finite number of at least (or above) `low` and at most `high`."""
+    low, high = low or 0.0, math.inf if high is None else high
+    expected = f"a number {'of at least' if low_is_allowed else 'above'} {low:g}"
+    if high < math.inf:
+        expected = f"a number in {low:g}..{high:g}"
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError as error:
+            raise BadInputError(f"{option}: expected a number, got {quoted(text)}.") from error
+        if not low <= value <= high or math.isinf(value) or (value == low and not low_is_allowed):
+            raise BadInputError(f"{option}: expected {expected}, got {value:g}.")
+        return value
+
+    return parse

@@ -16,6 +16,7 @@ from typer.main import get_command
 from studies.cli.input import BadInputError, usage_line
 from studies.cli.options import command_of
 from studies.cli.output import note, print_text
+from studies.papers.study import PAPER_STUDIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,26 +65,7 @@ COMMANDS = {
         "studies.cli.adversary:adversary_command",
         "Search small instances on which a heuristic does worst.",
     ),
-    "study plan-distance": (
-        "studies.cli.papers:plan_distance_command",
-        "Correlate plan distance and finish time gap of random placements.",
-    ),
-    "study actor-critic": (
-        "studies.cli.papers:actor_critic_command",
-        "Train decentralised actor-critics on a grid, as printed and as repaired.",
-    ),
-    "study interference": (
-        "studies.cli.papers:interference_command",
-        "Measure interference predictors on seen and on unseen pairs of classes.",
-    ),
-    "study marl-ablations": (
-        "studies.cli.papers:marl_ablations_command",
-        "Train ablations of the multi-agent policy: 80 trainings unless told otherwise, a day or more.",
-    ),
-    "study decision-latency": (
-        "studies.cli.papers:decision_latency_command",
-        "Measure how long the multi-agent policy takes for a decision.",
-    ),
+    **{f"study {name}": row for name, row in PAPER_STUDIES.items()},
     "library list": (
         "studies.cli.library:library_list_command",
         "List instances with their best bounds and schedules.",
@@ -105,7 +87,7 @@ COMMANDS = {
         "Hold a study on the library (`study run library`) against the ledger.",
     ),
 }
-"""Every command: where its function is, and the line about it in the list of commands.
+"""Every command: where its function (or `PaperStudy`) is, and the line about it in the list of commands.
 
 A command is imported when it runs or explains itself, so that lists of commands and most mistakes cost nothing.
 """
@@ -132,9 +114,15 @@ class LazyGroup(TyperGroup):
         """Return a command by name, None if there is no such command."""
         if cmd_name not in self._rows:
             return self._groups.get(cmd_name)
-        module, _, function = self._rows[cmd_name][0].partition(":")
+        place, line = self._rows[cmd_name]
+        module, _, name = place.partition(":")
+        command = getattr(import_module(module), name)
+        if not callable(command):
+            from studies.cli.papers import study_command
+
+            command = study_command(cmd_name, command, line)
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(cmd_name)(command_of(getattr(import_module(module), function)))
+        single.command(cmd_name)(command_of(command))
         return get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

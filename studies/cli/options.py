@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
-from studies.cli.input import BadInputError, options, quoted, reason
-from studies.options import OptionSpec, option
+from studies.input import BadInputError, options, quoted, reason
+from studies.options import OptionSpec, integer, number, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,44 +84,6 @@ def flag_of(name: str, spec: OptionSpec) -> str:
     if spec.is_argument:
         return spec.metavar or name.upper()
     return spec.flag or f"--{name.replace('_', '-')}"
-
-
-def integer(option: str, *, low: float | None = None, high: float | None = None) -> Callable[[str], int]:
-    """Return a function that reads an integer of at least `low` and, where it is given, at most `high`."""
-
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError as error:
-            raise BadInputError(f"{option}: expected an integer, got {quoted(text)}.") from error
-        if low is not None and value < low:
-            raise BadInputError(f"{option}: expected an integer of at least {low}, got {value}.")
-        if high is not None and value > high:
-            raise BadInputError(f"{option}: expected an integer of at most {high}, got {value}.")
-        return value
-
-    return parse
-
-
-def number(
-    option: str, *, low: float | None = 0.0, high: float | None = None, low_is_allowed: bool = True
-) -> Callable[[str], float]:
-    """Return a function that reads a finite number of at least (or above) `low` and at most `high`."""
-    low, high = low or 0.0, math.inf if high is None else high
-    expected = f"a number {'of at least' if low_is_allowed else 'above'} {low:g}"
-    if high < math.inf:
-        expected = f"a number in {low:g}..{high:g}"
-
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError as error:
-            raise BadInputError(f"{option}: expected a number, got {quoted(text)}.") from error
-        if not low <= value <= high or math.isinf(value) or (value == low and not low_is_allowed):
-            raise BadInputError(f"{option}: expected {expected}, got {value:g}.")
-        return value
-
-    return parse
 
 
 def objective(text: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +18,13 @@ from heuristics.jobs.actor_critic.settings import PRINTED, REPAIRED
 from heuristics.jobs.actor_critic.train import TrainingRuns, actor_critic
 from instances.text_file import whole_file
 from solvers.table import Table
+from studies.input import reading, writing
+from studies.options import option
+from studies.papers.study import PaperStudy, StudyFigure
 from studies.report.figure_style import line_styles, lines_only, new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     import pandas as pd
     from matplotlib.axes import Axes
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
     from heuristics.jobs.actor_critic.critic import DeepNetwork
     from heuristics.jobs.actor_critic.settings import ActorCriticSettings
+    from studies.papers.study import Monitor
 
 
 MIXING, RANDOM = "mixing", "random"
@@ -585,3 +590,61 @@ def actor_critic_figure(study: ActorCriticStudy, ax: Axes | None = None) -> Axes
     ax.set_ylabel("team reward per step, mean and standard error over seeds")
     ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorCriticOptions:
+    """What `optgap study actor-critic` asks for."""
+
+    variants: str = option(
+        "repairs", "repairs, signs, published or names of variants, separated by semicolons.", metavar="A;B"
+    )
+    seeds: int = option(16, "Seeds 0 to N - 1.", low=1, high=1000)
+    steps: int = option(40_000, "Steps of each run.", low=1, high=100_000_000)
+    csv: Path | None = option(
+        None, "CSV, a row per variant and seed; runs that it holds are not repeated.", file="written"
+    )
+
+
+def _run(chosen: ActorCriticOptions, monitor: Monitor) -> ActorCriticStudy:
+    """Train what the file of runs does not hold yet; the file is written after each variant."""
+    stored, file = None, chosen.csv
+    if file is not None and file.exists():
+        with reading(file):
+            stored = read_runs(file)
+
+    def keep(runs: pd.DataFrame) -> None:
+        """Write what there is, so that a study that is broken off goes on from there."""
+        if file is not None:
+            with writing(file):
+                write_runs(file, runs)
+
+    return actor_critic_study(
+        variants_named(chosen.variants),
+        seeds=chosen.seeds,
+        steps=chosen.steps,
+        stored=stored,
+        on_variant=monitor.update,
+        on_runs=keep,
+    )
+
+
+def _document(study: ActorCriticStudy, chosen: ActorCriticOptions) -> dict[str, Any]:
+    """Return summaries and runs, without the curves, as JSON values."""
+    runs = study.frame.drop(columns=list(REWARDS)).to_json(orient="records", double_precision=15)
+    return {
+        "steps": study.steps,
+        "seeds": chosen.seeds,
+        "summaries": [asdict(summary) for summary in study.summaries()],
+        "runs": json.loads(runs),
+    }
+
+
+ACTOR_CRITIC = PaperStudy(
+    options=ActorCriticOptions,
+    run=_run,
+    tables=lambda study: [actor_critic_table(study)],
+    document=_document,
+    has_markdown=True,
+    figure=StudyFigure(help="Curves to draw", draw=actor_critic_figure),
+)

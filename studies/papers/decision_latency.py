@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heuristics.jobs.marl.observer import summary_traffic
 from solvers.table import Table
-from studies.papers.timed_decisions import GPUS_PER_SERVER, SERVERS_PER_RACK, measure_decisions
+from studies.options import integer, option
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure
+from studies.papers.timed_decisions import GPUS_PER_SERVER, MAX_DECISIONS, SERVERS_PER_RACK, measure_decisions
 from studies.report.figure_style import QUIET, label_lines, line_styles, lines_only, new_axes
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from studies.papers.study import Monitor
     from studies.papers.timed_decisions import MeasuredDecisions
 
 
@@ -186,32 +189,32 @@ ROUNDS = ("servers", "agents", "round", "summaries", "decisions", "messages", "b
 """Columns of the two tables for the terminal."""
 
 
-def decision_latency_text(study: DecisionLatencyStudy) -> str:
-    """Return a table of decisions and one of rounds."""
+def decision_latency_tables(study: DecisionLatencyStudy) -> list[Table]:
+    """Return a table of decisions and one of rounds, which fit the terminal."""
     of_decisions = [
         f"ms of a core, one thread; servers of {GPUS_PER_SERVER} GPUs. wall: median on the wall.",
         "groups, observe, network: means of the parts. Weights are random: their values change no time.",
         decision_latency_remark(study),
     ]
     of_rounds = "round, summaries: median ms, agents one after the other; the rest are means."
-    return "\n\n".join(
+    return [
         Table(
             headings=headings,
             rows=[[row[HEADINGS.index(heading)] for heading in headings] for row in _cells(study)],
             numbers=headings,
             title=title,
             notes=[note for note in notes if note],
-        ).to_text()
+        )
         for headings, title, notes in (
             (DECISIONS, "Decisions", of_decisions),
             (ROUNDS, "Rounds in which somebody decides", [of_rounds]),
         )
-    )
+    ]
 
 
-def decision_latency_markdown(study: DecisionLatencyStudy) -> str:
-    """Return all columns in Markdown."""
-    return Table(headings=HEADINGS, rows=_cells(study), numbers=HEADINGS).to_markdown()
+def decision_latency_table(study: DecisionLatencyStudy) -> Table:
+    """Return one table with all columns."""
+    return Table(headings=HEADINGS, rows=_cells(study), numbers=HEADINGS)
 
 
 def decision_latency_csv(study: DecisionLatencyStudy) -> str:
@@ -318,3 +321,54 @@ def _ticks(sizes: Iterable[int]) -> list[int]:
         if all(max(size, other) >= ROOM * min(size, other) for other in kept):
             kept.append(size)
     return sorted(kept)
+
+
+MAX_SERVERS, MAX_AGENTS = 10_000, 2_500
+"""With more, the horizon of an instance no longer fits into an integer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionLatencyOptions:
+    """What `optgap study decision-latency` asks for."""
+
+    servers: str = option(
+        "100,1000,1250,10000",
+        f"Numbers of servers of {GPUS_PER_SERVER} GPUs, {SERVERS_PER_RACK} to a rack.",
+        metavar="M,N",
+    )
+    agents: str = option("1,2,4,8,16", "Numbers of agents; each owns at least one rack.", metavar="A,B")
+    decisions: int = option(200, "Decisions to measure of each pair.", low=1, high=MAX_DECISIONS)
+    seed: int = option(0, "Seed of everything random.", low=0)
+
+
+def _run(chosen: DecisionLatencyOptions, monitor: Monitor) -> DecisionLatencyStudy:
+    """Measure."""
+    servers, agents = integer("--servers", low=1, high=MAX_SERVERS), integer("--agents", low=1, high=MAX_AGENTS)
+    return decision_latency_study(
+        [servers(part.strip()) for part in chosen.servers.split(",")],
+        [agents(part.strip()) for part in chosen.agents.split(",")],
+        decisions=chosen.decisions,
+        seed=chosen.seed,
+        on_size=monitor.update,
+    )
+
+
+def _document(study: DecisionLatencyStudy, chosen: DecisionLatencyOptions) -> dict[str, Any]:
+    """Return all rows as JSON values."""
+    return {
+        "seed": study.seed,
+        "is_within_limit": study.is_within_limit,
+        "rows": [asdict(row) for row in study.rows],
+    }
+
+
+DECISION_LATENCY = PaperStudy(
+    options=DecisionLatencyOptions,
+    run=_run,
+    tables=decision_latency_tables,
+    document=_document,
+    has_markdown=True,
+    markdown_tables=lambda study: [decision_latency_table(study)],
+    csv=StudyCsv(rows="a row per pair with all measures", make=decision_latency_csv),
+    figure=StudyFigure(help="Figure to draw", draw=decision_latency_figure),
+)

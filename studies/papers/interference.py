@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -30,15 +32,18 @@ from instances.jobs.interference import NOT_TOGETHER
 from instances.jobs.servers import JobsServer
 from instances.readers.jobs.gavel_pairs import read_gavel_pairs
 from solvers.table import Table
+from studies.input import reading
+from studies.options import option
+from studies.papers.study import PaperStudy, StudyCsv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from instances.jobs.interference import PairTable
+    from studies.papers.study import Monitor
 
 
 class WorldParts(NamedTuple):
@@ -302,11 +307,14 @@ class InterferenceStudy:
         What is measured and what modelled, by world.
     count
         Co-locations to train on in generated worlds.
+    skipped
+        Why a world was left out, by its name.
     """
 
     frame: pd.DataFrame
     origins: dict[str, str]
     count: int
+    skipped: dict[str, str] = field(default_factory=dict)
 
     def summaries(self) -> list[ModelSummary]:
         """Summarise over seeds, in the order of the frame."""
@@ -469,3 +477,65 @@ def _with_error(value: float | None, error: float | None, digits: int) -> str:
     if value is None:
         return "-"
     return f"{value:.{digits}f}" if error is None else f"{value:.{digits}f}±{error:.{digits}f}"
+
+
+DEFAULT_PAIRS = Path("../shared/data/gavel/colocated.csv.gz")
+"""File of measured pairs where no other is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterferenceOptions:
+    """What `optgap study interference` asks for."""
+
+    worlds: str = option("co-located,shared-gpus,gavel", "Some of co-located, shared-gpus and gavel.", metavar="A,B")
+    pairs: Path | None = option(None, f"Gavel's colocated.csv.gz; default {DEFAULT_PAIRS}.", file="read")
+    seeds: int = option(5, "Seeds 0 to N - 1.", low=1, high=1000)
+    count: int = option(
+        CO_LOCATIONS,
+        "Generated co-locations to train on.",
+        flag="--co-locations",
+        low=10,
+        high=1_000_000,
+    )
+    epochs: int = option(200, "Training epochs of the network.", low=1, high=100_000)
+
+
+def _run(chosen: InterferenceOptions, monitor: Monitor) -> InterferenceStudy:
+    """Measure in all worlds whose data are there."""
+    worlds, skipped = generated_worlds(chosen.worlds), {}
+    if names_measured(chosen.worlds):
+        path = chosen.pairs or DEFAULT_PAIRS
+        if chosen.pairs is None and not path.exists():
+            skipped[MEASURED] = f"{path} is not there; name the table by --pairs"
+            monitor.note(f"{MEASURED}: skipped, because {skipped[MEASURED]}.")
+        else:
+            with reading(path):
+                worlds.append(measured_world(path))
+    study = interference_study(
+        worlds, seeds=chosen.seeds, count=chosen.count, epochs=chosen.epochs, on_run=monitor.update
+    )
+    return replace(study, skipped=skipped)
+
+
+def _document(study: InterferenceStudy, chosen: InterferenceOptions) -> dict[str, Any]:
+    """Return summaries and runs as JSON values."""
+    return {
+        "co_locations": study.count,
+        "epochs": chosen.epochs,
+        "seeds": chosen.seeds,
+        "worlds": study.origins,
+        "skipped": study.skipped,
+        "summaries": [asdict(summary) for summary in study.summaries()],
+        "notes": study.notes(),
+        "runs": json.loads(study.frame.to_json(orient="records", double_precision=15)),
+    }
+
+
+INTERFERENCE = PaperStudy(
+    options=InterferenceOptions,
+    run=_run,
+    tables=lambda study: [interference_table(study)],
+    document=_document,
+    has_markdown=True,
+    csv=StudyCsv(rows="a row per world, seed, part and model", make=lambda study: study.frame.to_csv(index=False)),
+)

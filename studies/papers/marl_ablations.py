@@ -7,6 +7,7 @@ import multiprocessing
 import re
 import signal
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -16,24 +17,28 @@ from heuristics.jobs.marl.partitions import most_agents
 from heuristics.jobs.marl.policy import marl_run
 from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances_sha256
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
+from heuristics.jobs.marl.training.settings import TrainingSettings
 from instances.text_file import whole_file
 from solvers.table import Table
 from studies.analysis.intervals import seed_interval
 from studies.analysis.online_summary import LEVEL, jct_tests
+from studies.input import writing
+from studies.options import option
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure
 from studies.papers.training import provenance_path, train_marl, write_marl_training
+from studies.parameters import set_parameters
 from studies.report.figure_style import line_styles, lines_only, new_axes
 from studies.text import number_text, p_text, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import pandas as pd
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from heuristics.jobs.marl.training.settings import TrainingSettings
     from instances.jobs.instance import JobsInstance
+    from studies.papers.study import Monitor
 
 
 MORE_SERVERS = "4*4xA100-40GB,4*4xV100-32GB,4*4xT4,4*4xP100"
@@ -629,3 +634,65 @@ def ablations_figure(study: MarlAblations, ax: Axes | None = None) -> Axes:
     if curves:
         ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarlAblationsOptions:
+    """What `optgap study marl-ablations` asks for."""
+
+    out: Path = option(..., "Folder of networks and documents; what is there is not repeated.", metavar="DIR")
+    seeds: int = option(5, "Seeds 0 to N - 1.", low=1, high=1000)
+    updates: int | None = option(
+        None, "Updates of every training; default that of `train marl`.", low=1, high=1_000_000
+    )
+    only: str | None = option(None, "Names of ablations, separated by semicolons; default all.", metavar="A;B")
+    topologies: str = option(
+        "all", "Topologies on which the networks play; the table shows their names.", metavar="A;B"
+    )
+    held_out: int = option(20, "Instances of each topology.", low=1, high=100_000)
+    workers: int = option(1, "Processes, each of which uses one core.", low=1, high=1024)
+    set_: list[str] | None = option(
+        None,
+        "Setting of `train marl` beyond the options; may be given several times.",
+        metavar="KEY=VALUE",
+        flag="--set",
+    )
+
+
+def _run(chosen: MarlAblationsOptions, monitor: Monitor) -> MarlAblations:
+    """Train and measure."""
+    given = set_parameters("marl", TrainingSettings, chosen.set_ or [], without=["updates"])
+    base = TrainingSettings(**given, **({} if chosen.updates is None else {"updates": chosen.updates}))
+    ablations = ABLATIONS if chosen.only is None else ablations_named(chosen.only)
+    topologies = topologies_named(chosen.topologies)
+    with writing(chosen.out):
+        return marl_ablations(
+            ablations,
+            topologies,
+            chosen.out,
+            base=base,
+            seeds=chosen.seeds,
+            held_out=chosen.held_out,
+            workers=chosen.workers,
+            on_run=monitor.update,
+        )
+
+
+def _document(study: MarlAblations, chosen: MarlAblationsOptions) -> dict[str, Any]:
+    """Return tables, times and runs as JSON values."""
+    return {
+        "tables": [table.to_dict() for table in ablations_tables(study)],
+        "seconds": study.seconds,
+        "runs": json.loads(study.frame.to_json(orient="records", double_precision=15)),
+    }
+
+
+MARL_ABLATIONS = PaperStudy(
+    options=MarlAblationsOptions,
+    run=_run,
+    tables=ablations_tables,
+    document=_document,
+    has_markdown=True,
+    csv=StudyCsv(rows="a row per training and instance", make=lambda study: study.frame.to_csv(index=False)),
+    figure=StudyFigure(help="Curves to draw", draw=ablations_figure, save={"bbox_inches": "tight"}),
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, replace
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,11 +24,15 @@ from heuristics.dag.priorities import placement_order, upward_ranks
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import NO_LIMIT
+from instances.dag.json import read_dag_instance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from instances.generators.dag.generate import generate
 from solvers.table import Table
 from studies.experiment.plan import paired_seed
+from studies.input import reading
+from studies.options import option
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure
 from studies.report.figure_style import BOX, EDGE, MEDIAN, POINT, QUIET, new_axes, rows_of_methods
 
 if TYPE_CHECKING:
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
+    from studies.papers.study import Monitor
 
 
 DISTANCES = {
@@ -506,7 +513,7 @@ HEADINGS = ("family", "distance", "min", "mean", "max", "Spearman", "control", "
 """Columns: Pearson's correlation, mean of Spearman's, mean of the control, instances outside its interval of all."""
 
 
-def plan_distance_text(table: PlanDistanceTable) -> str:
+def summary_table(table: PlanDistanceTable) -> Table:
     """Return the summaries: all distances over all instances, then the first distance (SPD) for each family."""
     wanted = [(ALL, distance) for distance in table.distances]
     if len(table.families) > 1:
@@ -523,7 +530,7 @@ def plan_distance_text(table: PlanDistanceTable) -> str:
         numbers=HEADINGS[2:],
         title="Correlation of plan distance and finish time gap",
         notes=_text_caption(table),
-    ).to_text()
+    )
 
 
 def _text_caption(table: PlanDistanceTable) -> list[str]:
@@ -633,3 +640,53 @@ def _caption(table: PlanDistanceTable, distance: str) -> str:
         "pairs per instance, 95 % intervals by bootstrap over placements; middle: all definitions;\n"
         "lower rows: smallest, mean and largest over 27 numbers of tasks as published, definition not stated"
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDistanceOptions:
+    """What `optgap study plan-distance` asks for."""
+
+    files: list[Path] | None = option(
+        None, "Instances; default 40 generated ones, see --gpus.", metavar="FILE", is_argument=True, file="read"
+    )
+    gpus: str = option(
+        "clusters", "GPUs of generated instances: clusters (of four kinds) or unrelated.", metavar="KIND"
+    )
+    seed: int = option(0, "Seed of everything random.", low=0)
+    placements: int = option(300, "Placements per instance.", low=2, high=5_000)
+    pairs: int = option(4000, "Pairs of placements per instance.", low=2, high=10_000_000)
+    resamples: int = option(200, "Resamples for the intervals and the control.", low=1, high=100_000)
+    order: str = option("rank", "Order in which tasks are placed: rank or index.", metavar="ORDER")
+    no_insertion: bool = option(False, "Append tasks; with --order index this is the published timing.")
+
+
+def _run(chosen: PlanDistanceOptions, monitor: Monitor) -> PlanDistanceTable:
+    """Read or generate the instances, and correlate."""
+    if chosen.files:
+        instances = []
+        for file in chosen.files:
+            with reading(file):
+                instances.append(read_dag_instance(file))
+    else:
+        instances = list(plan_distance_instances(chosen.gpus, chosen.seed))
+    begun = count()
+    return plan_distance_study(
+        instances,
+        seed=chosen.seed,
+        placements=chosen.placements,
+        pairs=chosen.pairs,
+        resamples=chosen.resamples,
+        order=chosen.order,
+        insertion=not chosen.no_insertion,
+        on_instance=lambda name: monitor.update(name, next(begun), len(instances)),
+    )
+
+
+PLAN_DISTANCE = PaperStudy(
+    options=PlanDistanceOptions,
+    run=_run,
+    tables=lambda table: [summary_table(table)],
+    document=lambda table, chosen: table.to_dict(),
+    csv=StudyCsv(rows="a row per instance and distance", make=lambda table: table.to_frame().to_csv(index=False)),
+    figure=StudyFigure(help="Figure to write", draw=plan_distance_figure, save={"dpi": 200}),
+)

@@ -12,10 +12,10 @@ from studies.papers.decision_latency import (
     HEADINGS,
     decision_latency_csv,
     decision_latency_figure,
-    decision_latency_markdown,
     decision_latency_remark,
     decision_latency_study,
-    decision_latency_text,
+    decision_latency_table,
+    decision_latency_tables,
 )
 from tests.studies.papers.invented_latencies import invented_latencies
 
@@ -72,7 +72,7 @@ def test_limit_is_that_of_ten_thousand_gpus() -> None:
 def test_texts_hold_the_rows() -> None:
     """Tests Markdown, CSV and the tables for the terminal."""
     study = invented_latencies()
-    lines = decision_latency_markdown(study).splitlines()
+    lines = decision_latency_table(study).to_markdown().splitlines()
     assert len(lines) == 2 + 9
     assert [cell.strip() for cell in lines[0].strip("|").split("|")] == list(HEADINGS)
     cells = [cell.strip() for cell in lines[3].strip("|").split("|")]
@@ -80,7 +80,7 @@ def test_texts_hold_the_rows() -> None:
     assert cells[-4:] == ["12", "576", "12", "70"]
     rows = list(csv.DictReader(io.StringIO(decision_latency_csv(study))))
     assert [float(row["decision_ms"]) for row in rows] == [row.decision_ms for row in study.rows]
-    text = decision_latency_text(study)
+    text = "\n".join(map(str, decision_latency_tables(study)))
     assert "below 50 ms" in text
     assert text.count("10000") == 6
 

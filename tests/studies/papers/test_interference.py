@@ -169,7 +169,7 @@ def test_absent_pairs_are_skipped_with_a_reason(run: Run, tmp_path: Path, monkey
     assert ended.document["summaries"][0]["error_y_se"] is None
     reason = "../shared/data/gavel/colocated.csv.gz is not there; name the table by --pairs"
     assert ended.document["skipped"] == {"gavel": reason}
-    assert ended.err == f"gavel: skipped, for {reason}.\n"
+    assert ended.err == f"gavel: skipped, because {reason}.\n"
 
 
 def test_misuse(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from studies.papers.plan_distance import (
     _pairs,
     plan_distance_instances,
     plan_distance_study,
-    plan_distance_text,
+    summary_table,
 )
 from tests.plain_rtgs import plain_place
 
@@ -139,7 +139,7 @@ def test_summaries(table: PlanDistanceTable) -> None:
     frame = table.to_frame()
     assert frame.loc[frame["distance"] == "l2", "pearson"].tolist() == values
     assert table.to_dict()["summaries"][0]["mean"] == summary.mean
-    text = plan_distance_text(table)
+    text = str(summary_table(table))
     assert f"{summary.smallest:.3f}" in text
     assert f"{summary.mean:.3f}" in text
     assert "mean 0.446" in text

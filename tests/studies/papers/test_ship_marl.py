@@ -47,7 +47,7 @@ def test_trainings_are_numbered_by_seed(tmp_path: Path, capsys: pytest.CaptureFi
         _write(source / f"{name}.npz", seed, ratio)
     monkeypatch.setattr(sys, "argv", ["ship_marl", str(source), "--into", str(target)])
     for _ in range(2):
-        module.main()
+        module.ship_folder()
         (target / "9-trained.npz").touch()
     index = ship_marl(source, target)
     assert index["default"] == 1
@@ -96,7 +96,7 @@ def test_missing_files(tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureF
     imitated_path(tmp_path / "a.npz").unlink()
     monkeypatch.setattr(sys, "argv", ["ship_marl", str(tmp_path), "--into", str(tmp_path / "target")])
     with pytest.raises(SystemExit, match="2"):
-        module.main()
+        module.ship_folder()
     assert "a-imitated.npz" in capsys.readouterr().err
     save_network(imitated_path(tmp_path / "a.npz"), _network(101))
     assert ship_marl(tmp_path, tmp_path / "target")["default"] == 1

@@ -1,0 +1,90 @@
+"""Misuse and broken input, reported in one line that names the option or the file."""
+
+from __future__ import annotations
+
+import re
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from os import PathLike
+
+
+_IN_OUR_VOICE = re.compile(r"(?P<word>[^:\[.]+)(?P<index>\[\d+\])?(?P<rest>[^:]*): expected .+", re.DOTALL)
+"""What messages of bad values look like; any other error is one of this software."""
+
+
+MAX_BYTES = 10**9
+"""Larger input is refused."""
+
+
+class BadInputError(Exception):
+    """One line that names the file or option, the place in it, and what was expected there; exit status 2."""
+
+
+@contextmanager
+def reading(path: str | PathLike[str]) -> Iterator[None]:
+    """Put the name of the file before whatever is wrong with it."""
+    try:
+        _check_file(Path(path))
+        yield
+    except OSError as error:
+        raise BadInputError(f"{path}: expected a file that can be read, got: {reason(error)}.") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadInputError(f"{path}: {error}") from error
+
+
+def _check_file(path: Path) -> None:
+    """Refuse devices, pipes and files that would fill the memory; directories have an error of the system."""
+    status = path.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        raise BadInputError(f"{path}: expected a regular file, got a device or a pipe.")
+    if status.st_size > MAX_BYTES:
+        raise BadInputError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {status.st_size:,}.")
+
+
+@contextmanager
+def writing(path: str | PathLike[str]) -> Iterator[None]:
+    """Say which file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(f"{path}: expected a file that can be written, got: {reason(error)}.") from error
+
+
+@contextmanager
+def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None]:
+    """Name the option behind a bad value.
+
+    Parameters
+    ----------
+    option_of_place
+        Option for a place in a message, such as ``cluster`` of ``cluster: expected ...``; an index may follow.
+    otherwise
+        What is named before the message where the place has no option.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        message = str(error)
+        match = _IN_OUR_VOICE.fullmatch(message)
+        if match is None:
+            raise
+        word = match["word"]
+        option = None if match["rest"] else option_of_place.get(word)
+        line = f"{otherwise}: {message}" if option is None else f"{option}{message[len(word) :]}"
+        raise BadInputError(line) from error
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says, in lower case."""
+    return (error.strerror or str(error)).lower()
+
+
+def quoted(text: object) -> str:
+    """Quote what was typed, cut to 40 characters."""
+    given = str(text)
+    return repr(given if len(given) <= 40 else f"{given[:37]}...")
