@@ -31,8 +31,6 @@ def ticks_from_seconds(
     ----------
     seconds
         Times of any shape, at least 0; NaN stays as -1 (not allowed).
-    tick_seconds
-        Length of a tick in seconds.
     place
         Names an entry, by its index, for messages.
 

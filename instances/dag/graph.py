@@ -19,8 +19,6 @@ def topological_order(num_tasks: int, edges: NDArray[np.int64]) -> NDArray[np.in
 
     Parameters
     ----------
-    num_tasks
-        Number of tasks n.
     edges
         Tail and head of every edge, shape (edges, 2).
 

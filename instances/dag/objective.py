@@ -46,12 +46,8 @@ def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Obj
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     schedule
         A schedule of it that verifies; the value of another one means nothing.
-    objective
-        What is minimised.
 
     Returns
     -------

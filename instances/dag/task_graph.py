@@ -26,8 +26,6 @@ class TaskGraph:
 
     Parameters
     ----------
-    name
-        Free text.
     task_names
         One per task.
     flops, moved_bytes
@@ -61,14 +59,8 @@ def dag_instance_from_graph(
 
     Parameters
     ----------
-    graph
-        What is to be run.
-    cluster
-        Where.
     cost
         How durations, bytes and memory follow.
-    rng
-        Source of the noise.
 
     Returns
     -------

@@ -164,10 +164,6 @@ def verify_dag_schedule(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    schedule
-        Where and when its tasks run.
     contention
         What transfers share; the starts of transfers count only where it is not `Contention.NONE`.
 

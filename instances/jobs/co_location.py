@@ -54,8 +54,6 @@ def resource_demand(
     ----------
     instance
         What is scheduled, with interference.
-    job
-        Whose demand.
     servers
         Different servers, those that hold replicas.
     counts

@@ -154,8 +154,6 @@ class PairTable:
 
     Parameters
     ----------
-    classes
-        Names.
     pair
         As in `Interference`, shape (classes, classes).
     source

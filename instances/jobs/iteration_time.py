@@ -25,10 +25,6 @@ def iteration_time(instance: JobsInstance, job: int, placement: NDArray[np.int64
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    job
-        Whose iteration.
     placement
         Replicas x[s,v] of each of its stages on each server, shape (stages of the job, servers).
 

@@ -101,12 +101,8 @@ def jobs_objective_value(instance: JobsInstance, schedule: JobsSchedule, objecti
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     schedule
         A schedule of it that verifies; the value of another one means nothing.
-    objective
-        What is minimised.
 
     Returns
     -------

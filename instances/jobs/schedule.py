@@ -91,8 +91,6 @@ class JobsSchedule(ReadOnly):
 
         Parameters
         ----------
-        instance
-            What is scheduled.
         start
             Start of each job in ticks, shape (jobs,).
         placements

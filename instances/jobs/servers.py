@@ -26,8 +26,6 @@ class JobsServer:
     ----------
     kind
         Kind of its GPUs.
-    gpus
-        How many.
     nic_bytes_per_tick
         Bandwidth of the network interface in bytes per tick and direction, exact.
     name
@@ -47,8 +45,6 @@ def jobs_servers(cluster: Cluster, tick_seconds: float) -> list[JobsServer]:
 
     Parameters
     ----------
-    cluster
-        Servers of one kind of GPU each.
     tick_seconds
         Length of a tick in seconds; taken as the decimal number that it is written as.
 

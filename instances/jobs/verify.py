@@ -214,13 +214,6 @@ def verify_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule) -> list
     its GPUs from its start, without interruption, for ceil(n * alpha(x)) ticks; under interference until a replay of
     all starts and completions, by code of its own too, says that it completes.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    schedule
-        When its jobs start, and where.
-
     Returns
     -------
     list[JobsViolation]

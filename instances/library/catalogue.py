@@ -116,11 +116,6 @@ def ledger_revision(catalogue: Mapping[str, CatalogueEntry], ledger: Mapping[tup
     line feed: those of the catalogue in the order of the names, then those of the ledger in the order of the names of
     instance and objective. It does not depend on how the files are written. Schedules are not in it: their objectives
     are, and `optgap library check` computes these from them.
-
-    Parameters
-    ----------
-    catalogue, ledger
-        As in `Library`.
     """
     entries: list[CatalogueEntry | LedgerEntry] = [catalogue[name] for name in sorted(catalogue)]
     entries += [ledger[key] for key in sorted(ledger)]

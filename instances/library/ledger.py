@@ -178,8 +178,6 @@ class LedgerEntry:
     ----------
     instance
         Name in the catalogue.
-    objective_name
-        What is minimised.
     bound
         Best proven lower bound, None where there is none.
     schedule

@@ -35,8 +35,6 @@ class GraphBuilder:
 
         Parameters
         ----------
-        name
-            Free text.
         flops, moved_bytes, memory_bytes
             As in `TaskGraph`; memory is rounded up and at least one byte.
         inputs
@@ -111,8 +109,6 @@ def convolution(*, batch: int, height: int, inputs: int, outputs: int, kernel: i
 
     Parameters
     ----------
-    batch
-        Images.
     height
         Rows and columns of an image.
     inputs, outputs

@@ -35,14 +35,10 @@ def inception(rng: np.random.Generator, *, tasks: int, cells: int | None = None,
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; the number of cells that comes nearest is taken.
     cells
         Number of cells; overrides `tasks`.
-    batch
-        Images.
 
     Returns
     -------
@@ -50,11 +46,6 @@ def inception(rng: np.random.Generator, *, tasks: int, cells: int | None = None,
         Images have 28, 14 and 7 rows in the three thirds of the cells, whose outputs have c = 256, 512 and 1024
         channels; the branches give c/4, c/2, c/8 and c/8 of them, and the 1x1 before 3x3 and 5x5 gives 3c/8 and c/16.
         Work is that of the convolutions in half precision; a task keeps parameters and output.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -136,8 +127,6 @@ def nasnet(
         Blocks per cell.
     filters
         Channels of a block in the first third of the cells.
-    batch
-        Images.
 
     Returns
     -------
@@ -145,11 +134,6 @@ def nasnet(
         Images have 28, 14 and 7 rows in the three thirds of the cells, and channels double with each. A separable
         convolution is applied twice; pooling takes 9 FLOPs per element. In half precision; a task keeps its
         parameters and output.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -225,8 +209,6 @@ def transformer(
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; the number of layers that comes nearest is taken.
     layers
@@ -243,11 +225,6 @@ def transformer(
         8 u t h^2 each. The attention matrix is neither stored nor moved. Residual connections are edges to ``out`` and
         ``down``, normalisation is part of the product after it. In half precision; a task keeps its parameters and
         output.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -329,11 +306,6 @@ def mixture_of_experts(
         In FLOPs: attention 8 u t h^2 + 4 u t^2 h, router 2 u t h per expert, an expert 16 h^2 per token that it gets.
         Edges to and from experts carry the tokens that it gets. In half precision; a task keeps its parameters and
         output.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------

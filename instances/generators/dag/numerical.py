@@ -45,8 +45,6 @@ class TileGraph:
 
         Parameters
         ----------
-        name
-            Free text.
         updates, reads
             Tiles as (row, column).
         cubes
@@ -74,8 +72,6 @@ def lu(rng: np.random.Generator, *, tasks: int, tiles: int | None = None, tile: 
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; the number of tiles that comes nearest is taken.
     tiles
@@ -87,11 +83,6 @@ def lu(rng: np.random.Generator, *, tasks: int, tiles: int | None = None, tile: 
     -------
     TaskGraph
         FLOPs by leading terms: getrf 2/3 b^3, trsm b^3, gemm 2 b^3; bytes as in `TileGraph`, in single precision.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -123,8 +114,6 @@ def cholesky(rng: np.random.Generator, *, tasks: int, tiles: int | None = None, 
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; the number of tiles that comes nearest is taken.
     tiles
@@ -137,11 +126,6 @@ def cholesky(rng: np.random.Generator, *, tasks: int, tiles: int | None = None, 
     TaskGraph
         FLOPs by leading terms: potrf 1/3 b^3, trsm b^3, syrk b^3, gemm 2 b^3; bytes as in `TileGraph`, in single
         precision.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -178,8 +162,6 @@ def gaussian_elimination(
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; the number of columns that comes nearest is taken.
     columns
@@ -193,11 +175,6 @@ def gaussian_elimination(
         With r = m - k + 1 block rows left, T(k,k) takes (r - 1/3) b^3 FLOPs and T(k,j) a triangular solve and a
         product, (2 r - 1) b^3. Reads and writes are the r b x b panels, in single precision; edges carry
         the panel as far as it is still read. A task keeps what is final after it: its panel, or one block of it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -247,8 +224,6 @@ def fft(rng: np.random.Generator, *, tasks: int, points: int | None = None, batc
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; the power of two of points whose number comes nearest is taken.
     points
@@ -262,11 +237,6 @@ def fft(rng: np.random.Generator, *, tasks: int, points: int | None = None, batc
         A split reads and writes its vector and computes nothing; a butterfly multiplies and adds complex numbers,
         8 FLOPs per entry, reads two entries and writes one, in single precision. A task keeps what it writes; an edge
         of the tree carries half of the vector, the others one entry.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -331,8 +301,6 @@ def stencil(
 
     Parameters
     ----------
-    rng
-        Not used: shape and work are fixed.
     tasks
         Wished number of tasks; there are `blocks` times `steps`, and `steps` is chosen to come nearest.
     blocks
@@ -347,11 +315,6 @@ def stencil(
     TaskGraph
         A task takes 5 FLOPs per cell, reads and writes its block in single precision, and keeps it. Edges within
         a block carry all of it, those between neighbours one row.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------

@@ -73,11 +73,6 @@ def pipeline_training(
         parameter of weights, gradients and optimiser state are shared equally by the backward tasks of a stage,
         as nothing ties tasks of a stage to one GPU.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
-
     References
     ----------
     Huang and others (2019), GPipe: the pipeline, and four micro-batches per stage. Narayanan and others (2021),

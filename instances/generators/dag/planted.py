@@ -14,7 +14,7 @@ from instances.dag.instance import NO_LIMIT, NOT_ALLOWED, DagInstance
 from instances.dag.schedule import DagSchedule
 from instances.frozen_array import MAX_INTEGER, frozen_integers
 from instances.generators.dag.random_graphs import log_uniform
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,10 +39,8 @@ class PlantedOptimum:
 
     Parameters
     ----------
-    instance, schedule
-        What is scheduled, and the planted schedule.
     optimum
-        Its makespan in ticks, which no schedule beats.
+        Makespan of the schedule in ticks, which no schedule beats.
     certificate
         Kind of proof: ``area`` or ``path``, as in `planted_optimum`.
     gpu_weights
@@ -60,6 +58,58 @@ class PlantedOptimum:
     path: NDArray[np.int64] | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlantedShape:
+    """How hard the optimum is to find: edges, transfers, speeds and memory around the planted schedule.
+
+    Parameters
+    ----------
+    edges_per_task
+        Mean number of random edges per task, before double ones are dropped.
+    tight_transfers
+        Share of edges between GPUs that fill the time between tail and head as far as whole bytes and ticks allow; the
+        others fill a random share of it.
+    min_speed, max_speed
+        Speeds of kinds of GPU are random integers in this range; only their ratios matter. With ratios well below
+        `max_slowdown` kinds rank differently from task to task.
+    max_slowdown
+        A duration on another kind of GPU is the shortest that leaves the proof true, times a random factor up to this.
+    forbidden
+        Share of pairs of a task and a kind other than the planted one that are not allowed.
+    memory_tightness
+        Planted memory load of a GPU over its capacity, in (0, 1]; at 1 the planted placement fills every GPU to the
+        last byte. None sets no limits.
+    utilisation
+        Share of the time next to the path in which GPUs are busy; used with ``path`` only.
+    """
+
+    edges_per_task: float = 2.0
+    tight_transfers: float = 0.5
+    min_speed: int = 3
+    max_speed: int = 6
+    max_slowdown: float = 2.0
+    forbidden: float = 0.0
+    memory_tightness: float | None = None
+    utilisation: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        tightness = self.memory_tightness
+        set_checked(
+            self,
+            edges_per_task=check_number("edges_per_task", self.edges_per_task, low=0.0),
+            tight_transfers=check_number("tight_transfers", self.tight_transfers, low=0.0, high=1.0),
+            min_speed=check_integer("min_speed", self.min_speed, low=1),
+            max_speed=check_integer("max_speed", self.max_speed, low=self.min_speed),
+            max_slowdown=check_number("max_slowdown", self.max_slowdown, low=1.0),
+            forbidden=check_number("forbidden", self.forbidden, low=0.0, high=1.0),
+            utilisation=check_number("utilisation", self.utilisation, low=0.0, high=1.0),
+            memory_tightness=None
+            if tightness is None
+            else check_number("memory_tightness", tightness, low=1e-6, high=1.0),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Plan:
     """Planted GPU, start and duration of every task, shape (n,) each; and the tasks of the path in order."""
@@ -70,6 +120,7 @@ class _Plan:
     path: NDArray[np.int64]
 
 
+@fields_as_parameters
 def planted_optimum(
     *,
     tasks: int,
@@ -78,14 +129,7 @@ def planted_optimum(
     cluster: Cluster | None = None,
     certificate: Literal["area", "path"] = "area",
     horizon: int | None = None,
-    edges_per_task: float = 2.0,
-    tight_transfers: float = 0.5,
-    min_speed: int = 3,
-    max_speed: int = 6,
-    max_slowdown: float = 2.0,
-    forbidden: float = 0.0,
-    memory_tightness: float | None = None,
-    utilisation: float = 0.8,
+    shape: PlantedShape = PlantedShape(),
     tick_seconds: float = 1e-5,
     name: str | None = None,
 ) -> PlantedOptimum:
@@ -105,23 +149,6 @@ def planted_optimum(
         ``area``: no GPU is ever idle. ``path``: a chain of tasks takes all the time, other GPUs are idle at times.
     horizon
         Makespan T of the planted schedule in ticks; by default the mean planted duration is about 100 ticks.
-    edges_per_task
-        Mean number of random edges per task, before double ones are dropped.
-    tight_transfers
-        Share of edges between GPUs that fill the time between tail and head as far as whole bytes and ticks allow; the
-        others fill a random share of it.
-    min_speed, max_speed
-        Speeds of kinds of GPU are random integers in this range; only their ratios matter. With ratios well below
-        `max_slowdown` kinds rank differently from task to task.
-    max_slowdown
-        A duration on another kind of GPU is the shortest that leaves the proof true, times a random factor up to this.
-    forbidden
-        Share of pairs of a task and a kind other than the planted one that are not allowed.
-    memory_tightness
-        Planted memory load of a GPU over its capacity, in (0, 1]; at 1 the planted placement fills every GPU to the
-        last byte. None sets no limits.
-    utilisation
-        Share of the time beside the path in which GPUs are busy; used with ``path`` only.
     tick_seconds
         Length of a tick; with the cluster it gives latencies and bandwidths.
     name
@@ -173,41 +200,32 @@ def planted_optimum(
         raise ValueError(
             f"horizon: expected at least {-(-tasks // size)} for {tasks} tasks on {size} GPUs, got {horizon}."
         )
-    edges_per_task = check_number("edges_per_task", edges_per_task, low=0.0)
-    tight_transfers = check_number("tight_transfers", tight_transfers, low=0.0, high=1.0)
-    min_speed = check_integer("min_speed", min_speed, low=1)
-    max_speed = check_integer("max_speed", max_speed, low=min_speed)
-    max_slowdown = check_number("max_slowdown", max_slowdown, low=1.0)
-    forbidden = check_number("forbidden", forbidden, low=0.0, high=1.0)
-    utilisation = check_number("utilisation", utilisation, low=0.0, high=1.0)
     tick_seconds = check_number("tick_seconds", tick_seconds, low=1e-12)
-    if memory_tightness is not None:
-        memory_tightness = check_number("memory_tightness", memory_tightness, low=1e-6, high=1.0)
     rng = np.random.default_rng(check_integer("seed", seed, low=0))
 
     kind_of_gpu = _kind_ids(cluster)
-    speeds = rng.integers(min_speed, max_speed + 1, size=int(kind_of_gpu.max()) + 1)[kind_of_gpu]
+    speeds = rng.integers(shape.min_speed, shape.max_speed + 1, size=int(kind_of_gpu.max()) + 1)[kind_of_gpu]
     if certificate == "area":
         plan = _plan_without_idle_time(rng, tasks, size, horizon)
     else:
-        plan = _plan_around_path(rng, tasks, size, horizon, utilisation)
+        plan = _plan_around_path(rng, tasks, size, horizon, shape.utilisation)
     latency = np.ceil(cluster.latency_seconds() / tick_seconds - 1e-9).astype(np.int64)
     bytes_per_tick = cluster.bytes_per_second() * tick_seconds
-    edges = _random_edges(rng, plan, round(edges_per_task * tasks), size)
+    edges = _random_edges(rng, plan, round(shape.edges_per_task * tasks), size)
     edges = np.unique(np.concatenate([np.column_stack([plan.path[:-1], plan.path[1:]]), edges]), axis=0)
     memory = log_uniform(rng, MEMORY_BYTES, tasks).astype(np.int64)
     loads = np.bincount(plan.gpu, weights=memory, minlength=size).astype(np.int64)
     capacities = np.full(size, NO_LIMIT)
-    if memory_tightness is not None:
-        capacities = np.maximum(np.ceil(loads / memory_tightness).astype(np.int64), loads)
+    if shape.memory_tightness is not None:
+        capacities = np.maximum(np.ceil(loads / shape.memory_tightness).astype(np.int64), loads)
     instance = DagInstance(
         name=f"planted-{certificate}-n{tasks}-m{size}-s{seed}" if name is None else name,
         tick_seconds=tick_seconds,
-        durations=_durations(rng, plan, speeds, kind_of_gpu, max_slowdown, forbidden),
+        durations=_durations(rng, plan, speeds, kind_of_gpu, shape),
         task_memory=memory,
         job_of_task=np.zeros(tasks, dtype=np.int64),
         edges=edges,
-        edge_bytes=_edge_bytes(rng, plan, edges, latency, bytes_per_tick, tight_transfers),
+        edge_bytes=_edge_bytes(rng, plan, edges, latency, bytes_per_tick, shape.tight_transfers),
         gpu_memory=capacities,
         latency=latency,
         bytes_per_tick=bytes_per_tick,
@@ -256,7 +274,7 @@ def _plan_without_idle_time(rng: np.random.Generator, num_tasks: int, num_gpus: 
 def _plan_around_path(
     rng: np.random.Generator, num_tasks: int, num_gpus: int, horizon: int, utilisation: float
 ) -> _Plan:
-    """Cut [0, horizon] into a path that changes GPUs at random, and put tasks and idle time beside it."""
+    """Cut [0, horizon] into a path that changes GPUs at random, and fill the rest with tasks and idle time."""
     length = min(max(num_tasks // num_gpus, 1), horizon) if num_gpus > 1 else num_tasks
     starts, durations = _cut(rng, 0, horizon, length, 1.0)
     gpus = rng.integers(num_gpus, size=length)
@@ -314,8 +332,7 @@ def _durations(
     plan: _Plan,
     speeds: NDArray[np.int64],
     kind_of_gpu: NDArray[np.int64],
-    max_slowdown: float,
-    forbidden: float,
+    shape: PlantedShape,
 ) -> NDArray[np.int64]:
     """Return durations on all GPUs, none below what the proof needs; GPUs of one kind are alike."""
     num_tasks, num_kinds = len(plan.gpu), int(kind_of_gpu.max()) + 1
@@ -323,9 +340,9 @@ def _durations(
     own_speed[plan.path] = speeds  # a task of the path is nowhere shorter
     exact = plan.duration[:, None] * own_speed
     least = -(-exact // speeds)
-    slowdown = rng.uniform(1.0, max_slowdown, (num_tasks, num_kinds))[:, kind_of_gpu]
+    slowdown = rng.uniform(1.0, shape.max_slowdown, (num_tasks, num_kinds))[:, kind_of_gpu]
     durations = np.maximum(np.ceil(exact / speeds * slowdown).astype(np.int64), least)
-    durations[(rng.random((num_tasks, num_kinds)) < forbidden)[:, kind_of_gpu]] = NOT_ALLOWED
+    durations[(rng.random((num_tasks, num_kinds)) < shape.forbidden)[:, kind_of_gpu]] = NOT_ALLOWED
     own_kind = kind_of_gpu[plan.gpu][:, None] == kind_of_gpu
     return np.where(own_kind, plan.duration[:, None], durations)
 

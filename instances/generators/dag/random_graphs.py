@@ -35,8 +35,6 @@ def random_graph(name: str, task_names: Sequence[str], edges: NDArray[np.int64],
 
     Parameters
     ----------
-    name, task_names
-        Free text.
     edges
         Tail and head of every edge, shape (edges, 2).
     rng
@@ -82,8 +80,6 @@ def layered(
 
     Parameters
     ----------
-    rng
-        Source of structure and work.
     tasks
         Number of tasks n; hit exactly.
     layers
@@ -97,11 +93,6 @@ def layered(
     -------
     TaskGraph
         Random work; tasks are named by layer and position.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -138,8 +129,6 @@ def erdos_renyi(rng: np.random.Generator, *, tasks: int, edge_probability: float
 
     Parameters
     ----------
-    rng
-        Source of structure and work.
     tasks
         Number of tasks n; hit exactly.
     edge_probability
@@ -149,11 +138,6 @@ def erdos_renyi(rng: np.random.Generator, *, tasks: int, edge_probability: float
     -------
     TaskGraph
         Random work.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -181,8 +165,6 @@ def series_parallel(
 
     Parameters
     ----------
-    rng
-        Source of structure and work.
     tasks
         Number of tasks n; hit exactly.
     parallel_probability
@@ -194,11 +176,6 @@ def series_parallel(
     -------
     TaskGraph
         Random work; the first task is the only source and the last one the only sink.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -241,8 +218,6 @@ def fork_join(
 
     Parameters
     ----------
-    rng
-        Source of the work.
     tasks
         Wished number of tasks; with `width` w and `phases` f there are f (w + 1) + 1, and f is chosen to come nearest.
     width
@@ -254,11 +229,6 @@ def fork_join(
     -------
     TaskGraph
         Random work; single tasks are named ``S0, S1, ...``, parallel ones by phase and position.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -283,8 +253,6 @@ def chains(rng: np.random.Generator, *, tasks: int, chains: int | None = None) -
 
     Parameters
     ----------
-    rng
-        Source of lengths and work.
     tasks
         Number of tasks n; hit exactly.
     chains
@@ -294,11 +262,6 @@ def chains(rng: np.random.Generator, *, tasks: int, chains: int | None = None) -
     -------
     TaskGraph
         Random work; tasks are named by chain and position.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -319,8 +282,6 @@ def independent(rng: np.random.Generator, *, tasks: int) -> TaskGraph:
 
     Parameters
     ----------
-    rng
-        Source of work.
     tasks
         Number of tasks n; hit exactly.
 
@@ -328,11 +289,6 @@ def independent(rng: np.random.Generator, *, tasks: int) -> TaskGraph:
     -------
     TaskGraph
         Random work and no edges; tasks are named by their number.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------

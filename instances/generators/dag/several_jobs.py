@@ -124,11 +124,6 @@ def hyperparameter_sweep(
         bytes of state three times per step; an evaluation, on a tenth of the tokens of the first rung, takes 2 N per
         token and moves the weights once per step. Training keeps its state, an evaluation the weights.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
-
     References
     ----------
     Jamieson and Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization: successive

@@ -33,8 +33,6 @@ def in_tree(rng: np.random.Generator, *, tasks: int, max_children: int = 3) -> T
 
     Parameters
     ----------
-    rng
-        Source of structure and work.
     tasks
         Number of tasks n; hit exactly.
     max_children
@@ -44,11 +42,6 @@ def in_tree(rng: np.random.Generator, *, tasks: int, max_children: int = 3) -> T
     -------
     TaskGraph
         Random work.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------
@@ -67,8 +60,6 @@ def out_tree(rng: np.random.Generator, *, tasks: int, max_children: int = 3) -> 
 
     Parameters
     ----------
-    rng
-        Source of structure and work.
     tasks
         Number of tasks n; hit exactly.
     max_children
@@ -78,11 +69,6 @@ def out_tree(rng: np.random.Generator, *, tasks: int, max_children: int = 3) -> 
     -------
     TaskGraph
         Random work.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range.
 
     References
     ----------

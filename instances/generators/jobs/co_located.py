@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.generators.jobs.generate import JobStream
-from instances.generators.jobs.independent import poisson
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.generators.jobs.independent import TrainingMix, poisson
+from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.interference import DEFAULT_RESOURCES, FULL_SPEED, NOT_TOGETHER, Interference
 from instances.jobs.servers import Racks, jobs_servers
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from instances.clusters.cluster import Cluster
-    from instances.jobs.instance import Job, JobsInstance
+    from instances.generators.jobs.generate import JobStream
+    from instances.jobs.instance import JobsInstance
     from instances.jobs.interference import PairTable
     from instances.jobs.servers import JobsServer
 
@@ -39,16 +40,14 @@ def draw_interference(
 
     Parameters
     ----------
-    rng
-        Source of everything.
     class_of
         Name of the class of each job.
     gpus_per_server
-        Of the largest server.
+        GPUs of the largest server.
     share
         Jobs per GPU, 1 or 2.
     strength
-        Of the demand for cpu and pcie; 0 for none.
+        Strength of the demand for cpu and pcie; 0 for none.
     """
     names = sorted(set(class_of))
     even = strength * FULL_SPEED / gpus_per_server
@@ -89,6 +88,50 @@ def draw_racks(servers: Sequence[JobsServer], servers_per_rack: int, oversubscri
     return Racks.of(rack_of, uplinks)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """What jobs ask of the servers that they share, and how servers stand in racks.
+
+    Parameters
+    ----------
+    strength
+        Strength of the demand for cpu and pcie, see `draw_interference`; at 1 a full server asks for about what it has.
+    servers_per_rack
+        Servers behind one uplink; 0 for no racks.
+    oversubscription
+        Bandwidth of the network interfaces in a rack over that of its uplink.
+    """
+
+    strength: float = 1.0
+    servers_per_rack: int = 0
+    oversubscription: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        set_checked(
+            self,
+            strength=check_number("strength", self.strength, low=0.0, high=1e3),
+            servers_per_rack=check_integer("servers_per_rack", self.servers_per_rack, low=0),
+            oversubscription=check_number("oversubscription", self.oversubscription, low=1e-3, high=1e6),
+        )
+
+    def applied(
+        self,
+        rng: np.random.Generator,
+        servers: Sequence[JobsServer],
+        stream: JobStream,
+        class_of: Sequence[str],
+        share: int,
+    ) -> JobStream:
+        """Return a stream with interference and racks, given the name of the class of each job and the jobs per GPU."""
+        share = check_integer("share", share, low=1, high=2)
+        widest = max(server.gpus for server in servers)
+        interference = draw_interference(rng, class_of, gpus_per_server=widest, share=share, strength=self.strength)
+        racks = draw_racks(servers, self.servers_per_rack, self.oversubscription)
+        return dataclasses.replace(stream, interference=interference, racks=racks)
+
+
+@fields_as_parameters
 def co_located(
     rng: np.random.Generator,
     cluster: Cluster,
@@ -96,128 +139,33 @@ def co_located(
     *,
     jobs: int,
     share: int = 1,
-    strength: float = 1.0,
-    servers_per_rack: int = 2,
-    oversubscription: float = 4.0,
-    models: Sequence[str] | None = None,
-    max_gang: int = 32,
-    median_seconds: float = 600.0,
-    spread: float = 1.5,
-    tail: Literal["lognormal", "pareto"] = "lognormal",
+    sharing: Sharing = Sharing(servers_per_rack=2),
+    mix: TrainingMix = TrainingMix(),
 ) -> JobStream:
     """Make the jobs of `poisson` with interference by network and racks.
 
     Parameters
     ----------
-    rng, cluster, tick_seconds, jobs, models, max_gang, median_seconds, spread, tail
-        As in `poisson`.
     share
         Jobs per GPU, 1 or 2.
-    strength
-        Of the demand for cpu and pcie, see `draw_interference`; at 1 a full server asks for about what it has.
-    servers_per_rack
-        Servers behind one uplink; 0 for no racks.
-    oversubscription
-        Bandwidth of the network interfaces in a rack over that of its uplink.
-
-    Returns
-    -------
-    JobStream
-        Jobs whose class is their network.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range, or no network fits on the cluster.
     """
-    stream = poisson(
-        rng,
-        cluster,
-        tick_seconds,
-        jobs=jobs,
-        models=models,
-        max_gang=max_gang,
-        median_seconds=median_seconds,
-        spread=spread,
-        tail=tail,
-    )
-    return interfering(
-        rng,
-        cluster,
-        tick_seconds,
-        stream,
-        [str(job.model_tag) for job in stream.jobs],
-        share=share,
-        strength=strength,
-        servers_per_rack=servers_per_rack,
-        oversubscription=oversubscription,
-    )
+    stream = poisson(rng, cluster, tick_seconds, jobs=jobs, mix=mix)
+    networks = [str(job.model_tag) for job in stream.jobs]
+    return sharing.applied(rng, jobs_servers(cluster, tick_seconds), stream, networks, share)
 
 
+@fields_as_parameters
 def shared_gpus(
     rng: np.random.Generator,
     cluster: Cluster,
     tick_seconds: float,
     *,
     jobs: int,
-    strength: float = 1.0,
-    servers_per_rack: int = 0,
-    oversubscription: float = 4.0,
-    models: Sequence[str] | None = None,
-    max_gang: int = 32,
-    median_seconds: float = 600.0,
-    spread: float = 1.5,
-    tail: Literal["lognormal", "pareto"] = "lognormal",
+    sharing: Sharing = Sharing(),
+    mix: TrainingMix = TrainingMix(),
 ) -> JobStream:
-    """Make the same with two jobs per GPU and, unless asked for, without racks; parameters as in `co_located`."""
-    return co_located(
-        rng,
-        cluster,
-        tick_seconds,
-        jobs=jobs,
-        share=2,
-        strength=strength,
-        servers_per_rack=servers_per_rack,
-        oversubscription=oversubscription,
-        models=models,
-        max_gang=max_gang,
-        median_seconds=median_seconds,
-        spread=spread,
-        tail=tail,
-    )
-
-
-def interfering(
-    rng: np.random.Generator,
-    cluster: Cluster,
-    tick_seconds: float,
-    stream: JobStream,
-    class_of: Sequence[str],
-    *,
-    share: int,
-    strength: float,
-    servers_per_rack: int,
-    oversubscription: float,
-) -> JobStream:
-    """Return a stream with interference and racks; parameters as in `co_located`, `class_of` names a class per job."""
-    made: Sequence[Job] = stream.jobs
-    servers = jobs_servers(cluster, tick_seconds)
-    return JobStream(
-        jobs=made,
-        arrivals=stream.arrivals,
-        interference=draw_interference(
-            rng,
-            class_of,
-            gpus_per_server=max(server.gpus for server in servers),
-            share=check_integer("share", share, low=1, high=2),
-            strength=check_number("strength", strength, low=0.0, high=1e3),
-        ),
-        racks=draw_racks(
-            servers,
-            check_integer("servers_per_rack", servers_per_rack, low=0),
-            check_number("oversubscription", oversubscription, low=1e-3, high=1e6),
-        ),
-    )
+    """Make the jobs of `co_located` with two jobs per GPU and, unless asked for, without racks."""
+    return co_located(rng, cluster, tick_seconds, jobs=jobs, share=2, sharing=sharing, mix=mix)
 
 
 def share_gpus(instance: JobsInstance, pairs: PairTable, *, seed: int) -> JobsInstance:
@@ -228,17 +176,8 @@ def share_gpus(instance: JobsInstance, pairs: PairTable, *, seed: int) -> JobsIn
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    pairs
-        Classes and their speeds.
     seed
-        Of the classes, at least 0.
-
-    Returns
-    -------
-    JobsInstance
-        The same for the same arguments.
+        Seed of the classes, at least 0.
     """
     rng = np.random.default_rng(check_integer("seed", seed, low=0))
     tags = sorted(set(instance.model_tag), key=str)

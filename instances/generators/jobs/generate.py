@@ -1,24 +1,27 @@
-"""The named families of jobs, and one jobs instance from a named family at a chosen load."""
+"""The named families of jobs, and one jobs instance from a named family at a chosen load.
+
+The function of a family takes a random generator, a cluster of servers with one kind of GPU each, the length of a tick
+in seconds, and keywords: the number of ``jobs``, and parameters of its own. It returns a `JobStream`, and raises
+TypeError or ValueError if a parameter is not of its kind or out of range, or no network fits on the cluster.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import importlib
-import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from instances.clusters.cluster import parse_cluster
+from instances.generators.family import Family, loaded_family
 from instances.generators.parameter_checks import check_integer, check_number
 from instances.jobs.instance import JobsInstance
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.servers import jobs_servers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -48,73 +51,36 @@ class JobStream:
     racks: Racks | None = None
 
 
-OWN_ARGUMENTS = ("rng", "cluster", "tick_seconds", "jobs")
-"""What every family takes."""
+@dataclass(frozen=True, slots=True)
+class JobsFamily(Family):
+    """A family of jobs, with the cluster and the length of a tick that it has where none is given."""
+
+    cluster: str = "mixed-16"
+    tick_seconds: float = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobsFamily:
-    """A family of jobs.
-
-    Parameters
-    ----------
-    path
-        Module and function; the function takes a random generator, a cluster, the length of a tick, ``jobs`` and the
-        parameters of the family.
-    description
-        What it models, in a few words.
-    source
-        Where the structure comes from.
-    cluster
-        Cluster where none is given.
-    tick_seconds
-        Length of a tick where none is given.
-    """
-
-    path: str
-    description: str
-    source: str
-    cluster: str
-    tick_seconds: float
-
-    def load(self) -> Callable[..., JobStream]:
-        """Import and return the function."""
-        module, function = self.path.split(":")
-        loaded: Callable[..., JobStream] = getattr(importlib.import_module(module), function)
-        return loaded
-
-    def parameters(self) -> tuple[str, ...]:
-        """Return the names of what the function takes beside `OWN_ARGUMENTS`."""
-        return tuple(name for name in inspect.signature(self.load()).parameters if name not in OWN_ARGUMENTS)
-
+SMALL_CLUSTER = "2xV100-16GB,2xT4"
+"""Cluster of the families for exact methods."""
 
 JOBS_FAMILIES: dict[str, JobsFamily] = {
     "jobs-poisson": JobsFamily(
-        path="instances.generators.jobs.independent:poisson",
-        description="independent training jobs of well-known networks, Poisson arrivals, heavy-tailed run times",
-        source="sizes of the networks' papers; the rest ours",
-        cluster="mixed-16",
-        tick_seconds=1e-3,
+        "jobs.independent:poisson",
+        "independent training jobs of well-known networks, Poisson arrivals, heavy-tailed run times",
+        "sizes of the networks' papers; the rest ours",
     ),
     "jobs-bursty": JobsFamily(
-        path="instances.generators.jobs.independent:bursty",
-        description="the same with arrivals in bursts",
-        source="Fischer and Meier-Hellstern (1993) for arrivals",
-        cluster="mixed-16",
-        tick_seconds=1e-3,
+        "jobs.independent:bursty", "the same with arrivals in bursts", "Fischer and Meier-Hellstern (1993) for arrivals"
     ),
     "jobs-recurrent": JobsFamily(
-        path="instances.generators.jobs.recurrent:recurrent",
-        description="runs of recurring jobs of users, with Zipf frequencies",
-        source="Weng et al. (2022) for recurrence",
-        cluster="mixed-16",
-        tick_seconds=1e-3,
+        "jobs.recurrent:recurrent",
+        "runs of recurring jobs of users, with Zipf frequencies",
+        "Weng et al. (2022) for recurrence",
     ),
     "jobs-small": JobsFamily(
-        path="instances.generators.jobs.small:small",
-        description="jobs of a few ticks with unrelated times, for exact methods",
-        source="ours",
-        cluster="2xV100-16GB,2xT4",
+        "jobs.small:small",
+        "jobs of a few ticks with unrelated times, for exact methods",
+        "ours",
+        cluster=SMALL_CLUSTER,
         tick_seconds=1e-9,
     ),
 }
@@ -122,24 +88,18 @@ JOBS_FAMILIES: dict[str, JobsFamily] = {
 
 INTERFERING_FAMILIES: dict[str, JobsFamily] = {
     "jobs-co-located": JobsFamily(
-        path="instances.generators.jobs.co_located:co_located",
-        description="the jobs of jobs-poisson, slowed by others on their servers, on racks behind uplinks",
-        source="ours",
-        cluster="mixed-16",
-        tick_seconds=1e-3,
+        "jobs.co_located:co_located",
+        "the jobs of jobs-poisson, slowed by others on their servers, on racks behind uplinks",
+        "ours",
     ),
     "jobs-shared-gpus": JobsFamily(
-        path="instances.generators.jobs.co_located:shared_gpus",
-        description="the same with two jobs per GPU, without racks",
-        source="ours",
-        cluster="mixed-16",
-        tick_seconds=1e-3,
+        "jobs.co_located:shared_gpus", "the same with two jobs per GPU, without racks", "ours"
     ),
     "jobs-small-co-located": JobsFamily(
-        path="instances.generators.jobs.small:small_co_located",
-        description="jobs of a few ticks that slow each other down, for exact methods",
-        source="ours",
-        cluster="2xV100-16GB,2xT4",
+        "jobs.small:small_co_located",
+        "jobs of a few ticks that slow each other down, for exact methods",
+        "ours",
+        cluster=SMALL_CLUSTER,
         tick_seconds=1e-9,
     ),
 }
@@ -166,8 +126,6 @@ def generate_jobs(
     ----------
     family
         Name in `ALL_JOBS_FAMILIES`.
-    jobs
-        Number of jobs.
     seed
         At least 0. Another load leaves the jobs as they are and moves their arrivals only.
     load
@@ -194,15 +152,7 @@ def generate_jobs(
     ValueError
         If the family or a parameter is unknown, a parameter is out of range, or the jobs do not fit on the cluster.
     """
-    if family not in ALL_JOBS_FAMILIES:
-        near = difflib.get_close_matches(family, ALL_JOBS_FAMILIES) or list(ALL_JOBS_FAMILIES)
-        raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
-    entry = ALL_JOBS_FAMILIES[family]
-    make, known = entry.load(), entry.parameters()
-    for parameter in parameters:
-        if parameter not in known:
-            choices = f"a parameter of {family} ({', '.join(known)})"
-            raise ValueError(f"parameters: expected {choices}, got {parameter!r}.")
+    make, entry = loaded_family(ALL_JOBS_FAMILIES, family, parameters), ALL_JOBS_FAMILIES[family]
     load = check_number("load", load, low=0.0, high=1e6)
     tick_seconds = check_number(
         "tick_seconds", entry.tick_seconds if tick_seconds is None else tick_seconds, low=1e-12, high=1e6

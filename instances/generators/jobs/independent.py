@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from instances.generators.jobs.generate import JobStream
 from instances.generators.jobs.training_job import checked_models, draw_training_job
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.instance import Job
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from instances.clusters.cluster import Cluster
+    from instances.generators.jobs.training_job import TrainingJob
 
 
 Tail = Literal["lognormal", "pareto"]
@@ -33,12 +35,6 @@ def run_times(
 
     Parameters
     ----------
-    rng
-        Source of run times.
-    count
-        How many.
-    median_seconds
-        Median.
     spread
         ``lognormal``: standard deviation of the natural logarithm. ``pareto``: the reciprocal of the shape, so that
         the mean of the uncut distribution is infinite from 1 on.
@@ -71,10 +67,6 @@ def bursty_arrivals(
 
     Parameters
     ----------
-    rng
-        Source of arrivals.
-    jobs
-        How many.
     burst_size
         Mean number of jobs before the state changes, at least 1; numbers are geometric.
     burst_speed
@@ -97,30 +89,85 @@ def bursty_arrivals(
     return np.cumsum(gaps)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingMix:
+    """Which networks are trained, on how many GPUs, and for how long.
+
+    Parameters
+    ----------
+    models
+        Networks to draw from, equally likely; None stands for all of `NETWORK_MODELS`.
+    max_gang
+        Largest gang size that is drawn.
+    median_seconds
+        Median run time on the fastest kinds without traffic between servers.
+    spread, tail
+        Shape of the distribution of run times, as in `run_times`.
+    """
+
+    models: Sequence[str] | None = None
+    max_gang: int = 32
+    median_seconds: float = 600.0
+    spread: float = 1.5
+    tail: Literal["lognormal", "pareto"] = "lognormal"
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        set_checked(
+            self,
+            models=checked_models(self.models),
+            max_gang=check_integer("max_gang", self.max_gang, low=1),
+            median_seconds=check_number("median_seconds", self.median_seconds, low=1e-6),
+            spread=check_number("spread", self.spread, low=0.0, high=10.0),
+        )
+        if self.tail not in ("lognormal", "pareto"):
+            raise ValueError(f"tail: expected lognormal or pareto, got {self.tail!r}.")
+
+    def draw_job(self, rng: np.random.Generator, cluster: Cluster, tick_seconds: float) -> TrainingJob:
+        """Draw a network with a gang that has a placement on the empty cluster."""
+        max_gang = min(self.max_gang, len(cluster.kinds))
+        return draw_training_job(rng, cluster, tick_seconds, self.models or (), max_gang=max_gang)
+
+    def run_times(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """Draw run times in seconds, shape (count,)."""
+        return run_times(rng, count, median_seconds=self.median_seconds, spread=self.spread, tail=self.tail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bursts:
+    """Quiet and busy times that take turns, see `bursty_arrivals`.
+
+    Parameters
+    ----------
+    burst_size
+        Mean number of jobs before quiet and busy times change.
+    burst_speed
+        Rate of arrivals in busy times over that in quiet ones.
+    """
+
+    burst_size: float = 10.0
+    burst_speed: float = 20.0
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        set_checked(
+            self,
+            burst_size=check_number("burst_size", self.burst_size, low=1.0),
+            burst_speed=check_number("burst_speed", self.burst_speed, low=1.0),
+        )
+
+    def arrivals(self, rng: np.random.Generator, jobs: int) -> NDArray[np.float64]:
+        """Draw arrivals, shape (jobs,)."""
+        return bursty_arrivals(rng, jobs, burst_size=self.burst_size, burst_speed=self.burst_speed)
+
+
 def independent_jobs(
-    rng: np.random.Generator,
-    cluster: Cluster,
-    tick_seconds: float,
-    *,
-    jobs: int,
-    models: Sequence[str] | None,
-    max_gang: int,
-    median_seconds: float,
-    spread: float,
-    tail: Tail,
+    rng: np.random.Generator, cluster: Cluster, tick_seconds: float, jobs: int, mix: TrainingMix
 ) -> list[Job]:
-    """Draw jobs with a network, a gang size and a run time each; see `poisson` for the parameters."""
-    jobs = check_integer("jobs", jobs, low=1)
-    names = checked_models(models)
-    max_gang = min(check_integer("max_gang", max_gang, low=1), len(cluster.kinds))
-    median_seconds = check_number("median_seconds", median_seconds, low=1e-6)
-    spread = check_number("spread", spread, low=0.0, high=10.0)
-    if tail not in ("lognormal", "pareto"):
-        raise ValueError(f"tail: expected lognormal or pareto, got {tail!r}.")
-    seconds = run_times(rng, jobs, median_seconds=median_seconds, spread=spread, tail=tail)
+    """Draw jobs with a network, a gang size and a run time each, without user and group, as nothing recurs."""
     made = []
-    for run_time in seconds.tolist():
-        training = draw_training_job(rng, cluster, tick_seconds, names, max_gang=max_gang)
+    for run_time in mix.run_times(rng, check_integer("jobs", jobs, low=1)).tolist():
+        training = mix.draw_job(rng, cluster, tick_seconds)
         made.append(
             Job(
                 stages=training.stages,
@@ -137,115 +184,25 @@ def iterations_for(seconds: float, least_ticks: int, tick_seconds: float) -> int
     return max(1, round(seconds / (least_ticks * tick_seconds)))
 
 
+@fields_as_parameters
 def poisson(
-    rng: np.random.Generator,
-    cluster: Cluster,
-    tick_seconds: float,
-    *,
-    jobs: int,
-    models: Sequence[str] | None = None,
-    max_gang: int = 32,
-    median_seconds: float = 600.0,
-    spread: float = 1.5,
-    tail: Literal["lognormal", "pareto"] = "lognormal",
+    rng: np.random.Generator, cluster: Cluster, tick_seconds: float, *, jobs: int, mix: TrainingMix = TrainingMix()
 ) -> JobStream:
-    """Make independent jobs whose arrivals are a Poisson process.
-
-    Parameters
-    ----------
-    rng
-        Source of everything.
-    cluster
-        Servers of one kind of GPU each.
-    tick_seconds
-        Length of a tick in seconds.
-    jobs
-        Number of jobs.
-    models
-        Networks to draw from, equally likely; None stands for all of `NETWORK_MODELS`.
-    max_gang
-        Largest gang size that is drawn.
-    median_seconds
-        Median run time on the fastest kinds without traffic between servers.
-    spread
-        How far run times spread, as in `run_times`.
-    tail
-        ``lognormal`` or ``pareto``.
-
-    Returns
-    -------
-    JobStream
-        Jobs without user and group, as nothing recurs.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range, or no network fits on the cluster.
-    """
-    made = independent_jobs(
-        rng,
-        cluster,
-        tick_seconds,
-        jobs=jobs,
-        models=models,
-        max_gang=max_gang,
-        median_seconds=median_seconds,
-        spread=spread,
-        tail=tail,
-    )
+    """Make independent jobs whose arrivals are a Poisson process."""
+    made = independent_jobs(rng, cluster, tick_seconds, jobs, mix)
     return JobStream(jobs=made, arrivals=poisson_arrivals(rng, len(made)))
 
 
+@fields_as_parameters
 def bursty(
     rng: np.random.Generator,
     cluster: Cluster,
     tick_seconds: float,
     *,
     jobs: int,
-    burst_size: float = 10.0,
-    burst_speed: float = 20.0,
-    models: Sequence[str] | None = None,
-    max_gang: int = 32,
-    median_seconds: float = 600.0,
-    spread: float = 1.5,
-    tail: Literal["lognormal", "pareto"] = "lognormal",
+    bursts: Bursts = Bursts(),
+    mix: TrainingMix = TrainingMix(),
 ) -> JobStream:
-    """Make independent jobs whose arrivals alternate between quiet and busy times.
-
-    Parameters
-    ----------
-    rng, cluster, tick_seconds, jobs
-        As in `poisson`.
-    burst_size
-        Mean number of jobs before quiet and busy times change.
-    burst_speed
-        Rate of arrivals in busy times over that in quiet ones.
-    models, max_gang, median_seconds, spread, tail
-        As in `poisson`.
-
-    Returns
-    -------
-    JobStream
-        Jobs without user and group.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is not of its kind or out of range, or no network fits on the cluster.
-    """
-    burst_size = check_number("burst_size", burst_size, low=1.0)
-    burst_speed = check_number("burst_speed", burst_speed, low=1.0)
-    made = independent_jobs(
-        rng,
-        cluster,
-        tick_seconds,
-        jobs=jobs,
-        models=models,
-        max_gang=max_gang,
-        median_seconds=median_seconds,
-        spread=spread,
-        tail=tail,
-    )
-    return JobStream(
-        jobs=made, arrivals=bursty_arrivals(rng, len(made), burst_size=burst_size, burst_speed=burst_speed)
-    )
+    """Make independent jobs whose arrivals alternate between quiet and busy times."""
+    made = independent_jobs(rng, cluster, tick_seconds, jobs, mix)
+    return JobStream(jobs=made, arrivals=bursts.arrivals(rng, len(made)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.clusters.cluster import parse_cluster
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.objective import JobsObjective
 from instances.jobs.schedule import JobsSchedule
@@ -26,13 +26,43 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlantedJobShape:
+    """Shape of the planted jobs.
+
+    Parameters
+    ----------
+    max_stages
+        Largest number of stages.
+    max_slowdown
+        Largest factor of the time of a stage on a kind that is not planted.
+    forbidden
+        Share of pairs of a stage and a kind other than the planted one that are not allowed.
+    tightness
+        Share of jobs that arrive when they start in the planted schedule; the others arrive at a random time before.
+    """
+
+    max_stages: int = 3
+    max_slowdown: float = 2.0
+    forbidden: float = 0.2
+    tightness: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        set_checked(
+            self,
+            max_stages=check_integer("max_stages", self.max_stages, low=1),
+            max_slowdown=check_number("max_slowdown", self.max_slowdown, low=1.0, high=1e3),
+            forbidden=check_number("forbidden", self.forbidden, low=0.0, high=1.0),
+            tightness=check_number("tightness", self.tightness, low=0.0, high=1.0),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlantedJob:
     """A job, and where and when it is planted.
 
     Parameters
     ----------
-    job
-        The job.
     server
         Server that holds all of it.
     start, duration
@@ -54,10 +84,7 @@ def planted_job(
     start: int,
     duration: int,
     weight: int,
-    max_stages: int,
-    max_slowdown: float,
-    forbidden: float,
-    tightness: float,
+    shape: PlantedJobShape,
 ) -> PlantedJob:
     """Make a job that takes `duration` ticks on a server and cannot take less anywhere.
 
@@ -67,8 +94,8 @@ def planted_job(
     """
     kinds = list(dict.fromkeys(item.kind for item in servers))
     own = servers[server].kind
-    steps = _divisor(rng, duration, 4 * max_stages)
-    num_stages = int(rng.integers(1, min(max_stages, steps, gang) + 1))
+    steps = _divisor(rng, duration, 4 * shape.max_stages)
+    num_stages = int(rng.integers(1, min(shape.max_stages, steps, gang) + 1))
     slowest = _divisor(rng, duration // steps, duration)
     replicas = (1 + rng.multinomial(gang - num_stages, np.full(num_stages, 1.0 / num_stages))).tolist()
     bottleneck = int(rng.integers(num_stages))
@@ -78,8 +105,8 @@ def planted_job(
         base = slowest if stage == bottleneck else int(rng.integers(1, slowest + 1))
         times: dict[str, int | None] = {own: base}
         for kind in kinds:
-            if kind != own and rng.random() >= forbidden:
-                times[kind] = max(base, math.ceil(base * rng.uniform(1.0, max_slowdown)))
+            if kind != own and rng.random() >= shape.forbidden:
+                times[kind] = max(base, math.ceil(base * rng.uniform(1.0, shape.max_slowdown)))
         activations = 0 if stage == num_stages - 1 else int(rng.integers(1, 4 * slowest + 1)) * one_tick_of_traffic
         parameters = int(rng.integers(1, 4 * slowest + 1)) * one_tick_of_traffic
         stages.append(
@@ -88,7 +115,7 @@ def planted_job(
     job = Job(
         stages=stages,
         iterations=duration // (steps * slowest),
-        release=start if rng.random() < tightness else int(rng.integers(start + 1)),
+        release=start if rng.random() < shape.tightness else int(rng.integers(start + 1)),
         weight=weight,
         micro_batches=steps - num_stages + 1,
     )
@@ -109,7 +136,7 @@ MAX_UNIT_WEIGHT = 20
 
 
 def plant_full_slots(
-    rng: np.random.Generator, servers: Sequence[JobsServer], *, jobs: int, slots: int | None, **shape: float
+    rng: np.random.Generator, servers: Sequence[JobsServer], *, jobs: int, slots: int | None, shape: PlantedJobShape
 ) -> list[PlantedJob]:
     """Fill every server in every slot with jobs; the proof stands in `planted_jobs`.
 
@@ -139,7 +166,7 @@ def plant_full_slots(
                         start=start,
                         duration=length,
                         weight=unit * gang,
-                        **shape,  # type: ignore[arg-type]  # integers and numbers, checked by the caller
+                        shape=shape,
                     )
                 )
         start += length
@@ -163,7 +190,7 @@ def _shares(rng: np.random.Generator, jobs: int, room: NDArray[np.int64]) -> NDA
 
 
 def plant_equal_gangs(
-    rng: np.random.Generator, servers: Sequence[JobsServer], *, jobs: int, gang: int | None, **shape: float
+    rng: np.random.Generator, servers: Sequence[JobsServer], *, jobs: int, gang: int | None, shape: PlantedJobShape
 ) -> list[PlantedJob]:
     """Deal jobs in order of duration to shares of servers; the proof stands in `planted_jobs`.
 
@@ -193,7 +220,7 @@ def plant_equal_gangs(
                 start=free_at[place],
                 duration=duration,
                 weight=1,
-                **shape,  # type: ignore[arg-type]  # integers and numbers, checked by the caller
+                shape=shape,
             )
         )
         free_at[place] += duration
@@ -209,12 +236,10 @@ class PlantedJobs:
 
     Parameters
     ----------
-    instance, schedule
-        What is scheduled, and the planted schedule.
     objective
-        What the schedule is optimal for.
+        Objective for which the schedule is optimal.
     optimum
-        Its value, which no schedule beats.
+        Value of the objective, which no schedule beats.
     """
 
     instance: JobsInstance
@@ -223,6 +248,7 @@ class PlantedJobs:
     optimum: int
 
 
+@fields_as_parameters
 def planted_jobs(
     *,
     jobs: int,
@@ -231,10 +257,7 @@ def planted_jobs(
     cluster: Cluster | None = None,
     slots: int | None = None,
     gang: int | None = None,
-    max_stages: int = 3,
-    max_slowdown: float = 2.0,
-    forbidden: float = 0.2,
-    tightness: float = 0.5,
+    shape: PlantedJobShape = PlantedJobShape(),
     tick_seconds: float = 1e-3,
     name: str | None = None,
 ) -> PlantedJobs:
@@ -255,14 +278,6 @@ def planted_jobs(
         Number of slots of time, with ``weighted_completion`` only; default one per three jobs and two servers.
     gang
         Width of all jobs, with ``total_completion`` only; it divides the GPUs of every server. Default random.
-    max_stages
-        Largest number of stages.
-    max_slowdown
-        Largest factor of the time of a stage on a kind that is not planted.
-    forbidden
-        Share of pairs of a stage and a kind other than the planted one that are not allowed.
-    tightness
-        Share of jobs that arrive when they start in the planted schedule; the others arrive at a random time before.
     tick_seconds
         Length of a tick in seconds; with the cluster it gives bandwidths.
     name
@@ -311,22 +326,17 @@ def planted_jobs(
     chosen = JobsObjective(objective)
     where = parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster
     jobs = check_integer("jobs", jobs, low=1)
-    max_stages = check_integer("max_stages", max_stages, low=1)
-    max_slowdown = check_number("max_slowdown", max_slowdown, low=1.0, high=1e3)
-    forbidden = check_number("forbidden", forbidden, low=0.0, high=1.0)
-    tightness = check_number("tightness", tightness, low=0.0, high=1.0)
     tick_seconds = check_number("tick_seconds", tick_seconds, low=1e-12, high=1e6)
     servers = jobs_servers(where, tick_seconds)
     rng = np.random.default_rng(check_integer("seed", seed, low=0))
-    shape = {"max_stages": max_stages, "max_slowdown": max_slowdown, "forbidden": forbidden, "tightness": tightness}
     if chosen is JobsObjective.WEIGHTED_COMPLETION:
         if gang is not None:
             raise ValueError(f"gang: expected none with weighted_completion, got {gang}.")
-        plan = plant_full_slots(rng, servers, jobs=jobs, slots=slots, **shape)
+        plan = plant_full_slots(rng, servers, jobs=jobs, slots=slots, shape=shape)
     else:
         if slots is not None:
             raise ValueError(f"slots: expected none with total_completion, got {slots}.")
-        plan = plant_equal_gangs(rng, servers, jobs=jobs, gang=gang, **shape)
+        plan = plant_equal_gangs(rng, servers, jobs=jobs, gang=gang, shape=shape)
     instance = JobsInstance.from_parts(
         servers,
         [planted.job for planted in plan],

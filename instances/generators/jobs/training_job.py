@@ -104,16 +104,8 @@ def training_job(
 
     Parameters
     ----------
-    model
-        What is trained.
-    gpus
-        Size of the gang.
     micro_batches_per_stage
         Q over the number of stages.
-    cluster
-        Servers of one kind of GPU each.
-    tick_seconds
-        Length of a tick in seconds.
 
     Returns
     -------
@@ -233,12 +225,6 @@ def draw_training_job(
 
     Parameters
     ----------
-    rng
-        Source of everything.
-    cluster
-        Servers of one kind of GPU each.
-    tick_seconds
-        Length of a tick in seconds.
     models
         Names of networks, equally likely.
     max_gang

@@ -196,8 +196,6 @@ def read_dnn_partitioning(
 
     Parameters
     ----------
-    path
-        The file.
     num_accelerators
         How many accelerators; default those of the file. Without a cluster.
     with_cpus

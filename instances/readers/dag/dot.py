@@ -57,8 +57,6 @@ def read_dot(
 
     Parameters
     ----------
-    path
-        The file.
     latency, bytes_per_tick
         Of all links; with durations.
     gpu_memory_bytes

@@ -23,11 +23,6 @@ def read_heterogeneous_text(path: str | PathLike[str]) -> DagInstance:
     Communication takes its value between any two machines, and nothing on one machine: bytes over links of latency 0
     and bandwidth 1.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Returns
     -------
     DagInstance

@@ -37,8 +37,6 @@ class MeasuredGraph:
 
     Parameters
     ----------
-    name
-        Free text.
     task_names
         One per task.
     seconds
@@ -78,8 +76,6 @@ def dag_instance_from_measured(
 
     Parameters
     ----------
-    graph
-        What is to be run.
     cluster
         Where; None stands for `DEFAULT_CLUSTER`.
     cost
@@ -88,11 +84,6 @@ def dag_instance_from_measured(
         Of the balances, and of whatever `cost` draws.
     reference_kind
         Kind of GPU that the times are taken to come from, as in the catalogue.
-
-    Returns
-    -------
-    DagInstance
-        The checked instance.
 
     Raises
     ------

@@ -63,8 +63,6 @@ def read_pipedream(
 
     Parameters
     ----------
-    path
-        The file.
     training
         Whether to add the backward pass.
     micro_batches

@@ -94,15 +94,8 @@ def read_instance(format_name: str, path: str | PathLike[str], **options: object
     ----------
     format_name
         A key of `READERS`.
-    path
-        The file.
     options
         Options of the format's reader.
-
-    Returns
-    -------
-    DagInstance
-        The checked instance.
 
     Raises
     ------

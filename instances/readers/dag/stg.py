@@ -45,8 +45,6 @@ def read_stg(
 
     Parameters
     ----------
-    path
-        The file.
     num_gpus
         Number of identical processors; without a cluster.
     keep_dummies

@@ -40,8 +40,6 @@ def read_wfformat(
 
     Parameters
     ----------
-    path
-        The file.
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
     cluster, cost, seed, reference_kind

@@ -259,8 +259,6 @@ def read_philly(
         Networks to draw from; None for all.
     seed
         At least 0; of networks and cuts.
-    tick_seconds
-        Length of a tick in seconds.
 
     Returns
     -------

@@ -66,8 +66,6 @@ def read_jobs(format_name: str, path: str | PathLike[str], **options: object) ->
     ----------
     format_name
         A key of `JOBS_READERS`.
-    path
-        The file.
     options
         Options of the format's reader.
 

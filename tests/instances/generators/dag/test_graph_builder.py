@@ -1,11 +1,14 @@
-"""TODO."""
+"""Tests of the graph builder and of the checks of parameters."""
 
 from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
 
 import pytest
 
 from instances.generators.dag.graph_builder import GraphBuilder, nearest_size
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters
 
 
 def test_inputs_and_rounding() -> None:
@@ -34,3 +37,22 @@ def test_parameters_of_another_kind() -> None:
     for value in (float("inf"), float("nan"), -1.0):
         with pytest.raises(ValueError, match=f"load: expected at least 0, got {value}"):
             check_number("load", value, low=0.0)
+
+
+def test_fields_of_a_group_are_parameters() -> None:
+    """Tests that a function takes the fields of a dataclass one by one, beside the dataclass itself, and lists them."""
+
+    @dataclass(frozen=True)
+    class Size:
+        width: int = 2
+        depth: int = 3
+
+    @fields_as_parameters
+    def volume(height: int, *, size: Size = Size(depth=5)) -> int:
+        return height * size.width * size.depth
+
+    assert (volume(1), volume(1, width=4), volume(1, size=Size()), volume(1, size=Size(), depth=7)) == (10, 20, 6, 14)
+    assert list(inspect.signature(volume).parameters) == ["height", "width", "depth"]
+    assert inspect.signature(volume).parameters["depth"].default == 5
+    with pytest.raises(TypeError, match="breadth"):
+        volume(1, breadth=4)
