@@ -57,10 +57,6 @@ COMMANDS = {
         "studies.cli.study:study_report_command",
         "Write a page with the tables, figures, proofs and failures of a study.",
     ),
-    "study online": (
-        "studies.cli.online:online_command",
-        "Hold online policies for jobs against the offline optimum or a bound.",
-    ),
     "study adversary": (
         "studies.cli.adversary:adversary_command",
         "Search small instances on which a heuristic does worst.",

@@ -48,7 +48,7 @@ def study_command(name: str, study: PaperStudy, line: str) -> Callable[..., None
             print_text("\n\n".join(table.to_text() for table in study.tables(result)))
 
     command.__annotations__ |= {"chosen": study.options, "written": outputs}
-    command.__doc__ = line
+    command.__doc__ = f"{line}\n\n{study.description}"
     return command
 
 

@@ -20,7 +20,7 @@ from instances.text_file import whole_file
 from solvers.table import Table
 from studies.input import reading, writing
 from studies.options import option
-from studies.papers.study import PaperStudy, StudyFigure
+from studies.papers.study import PaperStudy, StudyFigure, seeds_option
 from studies.report.figure_style import line_styles, lines_only, new_axes
 
 if TYPE_CHECKING:
@@ -599,7 +599,7 @@ class ActorCriticOptions:
     variants: str = option(
         "repairs", "repairs, signs, published or names of variants, separated by semicolons.", metavar="A;B"
     )
-    seeds: int = option(16, "Seeds 0 to N - 1.", low=1, high=1000)
+    seeds: int = seeds_option(16)
     steps: int = option(40_000, "Steps of each run.", low=1, high=100_000_000)
     csv: Path | None = option(
         None, "CSV, a row per variant and seed; runs that it holds are not repeated.", file="written"

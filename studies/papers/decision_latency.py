@@ -12,7 +12,7 @@ import numpy as np
 from heuristics.jobs.marl.observer import summary_traffic
 from solvers.table import Table
 from studies.options import integer, option
-from studies.papers.study import PaperStudy, StudyCsv, StudyFigure
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seed_option
 from studies.papers.timed_decisions import GPUS_PER_SERVER, MAX_DECISIONS, SERVERS_PER_RACK, measure_decisions
 from studies.report.figure_style import QUIET, label_lines, line_styles, lines_only, new_axes
 
@@ -338,7 +338,7 @@ class DecisionLatencyOptions:
     )
     agents: str = option("1,2,4,8,16", "Numbers of agents; each owns at least one rack.", metavar="A,B")
     decisions: int = option(200, "Decisions to measure of each pair.", low=1, high=MAX_DECISIONS)
-    seed: int = option(0, "Seed of everything random.", low=0)
+    seed: int = seed_option()
 
 
 def _run(chosen: DecisionLatencyOptions, monitor: Monitor) -> DecisionLatencyStudy:

@@ -34,7 +34,7 @@ from instances.readers.jobs.gavel_pairs import read_gavel_pairs
 from solvers.table import Table
 from studies.input import reading
 from studies.options import option
-from studies.papers.study import PaperStudy, StudyCsv
+from studies.papers.study import PaperStudy, StudyCsv, seeds_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -489,7 +489,7 @@ class InterferenceOptions:
 
     worlds: str = option("co-located,shared-gpus,gavel", "Some of co-located, shared-gpus and gavel.", metavar="A,B")
     pairs: Path | None = option(None, f"Gavel's colocated.csv.gz; default {DEFAULT_PAIRS}.", file="read")
-    seeds: int = option(5, "Seeds 0 to N - 1.", low=1, high=1000)
+    seeds: int = seeds_option(5)
     count: int = option(
         CO_LOCATIONS,
         "Generated co-locations to train on.",

@@ -24,7 +24,7 @@ from studies.analysis.intervals import seed_interval
 from studies.analysis.online_summary import LEVEL, jct_tests
 from studies.input import writing
 from studies.options import option
-from studies.papers.study import PaperStudy, StudyCsv, StudyFigure
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seeds_option
 from studies.papers.training import provenance_path, train_marl, write_marl_training
 from studies.parameters import set_parameters
 from studies.report.figure_style import line_styles, lines_only, new_axes
@@ -105,9 +105,10 @@ ABLATIONS = (
     _agents(8),
     Ablation(name="shared GPUs", changes={"family": "jobs-shared-gpus"}, rival="shared GPUs"),
 )
-"""Section 3.6 of the reference: graphs; predicted, true or no interference in training; forwards off; reward; imitation
-only; agents on the same servers; and another topology to train on. Their settings are ours, and so are those without
-what the training has beyond the reference: offers, several passes, several episodes of one instance."""
+"""Ablations of docs/methods/multi_agent.md, section 8: graphs; predicted, true or no interference in training; no
+forwards; reward; imitation only; numbers of agents on the same servers; and another topology to train on. Their
+settings are ours, and so are the ablations of what our training adds: offers, several passes, several episodes of one
+instance."""
 
 
 def ablations_named(text: str) -> tuple[Ablation, ...]:
@@ -641,7 +642,7 @@ class MarlAblationsOptions:
     """What `optgap study marl-ablations` asks for."""
 
     out: Path = option(..., "Folder of networks and documents; what is there is not repeated.", metavar="DIR")
-    seeds: int = option(5, "Seeds 0 to N - 1.", low=1, high=1000)
+    seeds: int = seeds_option(5)
     updates: int | None = option(
         None, "Updates of every training; default that of `train marl`.", low=1, high=1_000_000
     )

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import glob
+import json
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heuristics.jobs.predictors.predictor import predictor_class
+from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
+from instances.jobs.json import read_jobs_instance
 from instances.jobs.objective import JobsObjective
 from studies.analysis.frames import to_frame
+from studies.analysis.online_summary import online_summary, summary_tables
 from studies.experiment.run_study import run_study
 from studies.experiment.specification import JOBS, ExactReference, InstanceFiles, JobsGrid, StudyMethod, StudySpec
 from studies.experiment.store import StudyStore
+from studies.input import BadInputError, reading
+from studies.options import number, option
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seed_option, seeds_option
+from studies.report.jobs_figures import online_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from studies.experiment.run_study import StudyState
+    from studies.papers.study import Monitor
 
 
 EXACT_SECONDS = 60.0
@@ -142,30 +154,30 @@ def predictor_entries(
     methods: Sequence[str] = ("a-srpt", "wcs-duration"),
 ) -> list[StudyMethod]:
     """Return policies with one predictor after the other."""
-    return [
-        StudyMethod(label=f"{method}, {predictor}", method=method, parameters={"predictor": predictor})
-        for method in methods
-        for predictor in predictors
-    ]
+    return _with_each("predictor", predictors, methods)
 
 
 def placement_entries(
     placements: Sequence[str] = ("heavy-edge", "consolidated", "stage-order", "random"),
     methods: Sequence[str] = ("a-srpt", "wcs-duration"),
 ) -> list[StudyMethod]:
-    """Return policies with one placement rule after the other: what the order gains is kept apart from the rest."""
+    """Return policies with one placement rule after the other, which separates its effect from that of the order."""
+    return _with_each("placement", placements, methods)
+
+
+def _with_each(parameter: str, values: Sequence[str], methods: Sequence[str]) -> list[StudyMethod]:
+    """Return every method with every value of a parameter."""
     return [
-        StudyMethod(label=f"{method}, {placement}", method=method, parameters={"placement": placement})
+        StudyMethod(label=f"{method}, {value}", method=method, parameters={parameter: value})
         for method in methods
-        for placement in placements
+        for value in values
     ]
 
 
 def gang_rule_entries(predictor: str = "oracle") -> list[StudyMethod]:
-    """Return the rivals of learned policies that place jobs, FIFO and shortest predicted job first by load among them.
+    """Return the rivals of learned policies that place jobs, among them FIFO and shortest predicted job first by load.
 
-    Optimus is not among them: it chooses how many GPUs a
-    job gets, which a rigid gang does not leave open.
+    Optimus is not one of them: it chooses how many GPUs a job gets, and a rigid gang leaves no such choice.
     """
     by_load = {"placement": "load-balance"}
     return [
@@ -178,7 +190,7 @@ def gang_rule_entries(predictor: str = "oracle") -> list[StudyMethod]:
 def hold_entries(
     taus: Sequence[str] = ("0", "1/10", "1/4", "1/2", "1"), modes: Sequence[str] = ("provable", "work_conserving")
 ) -> list[StudyMethod]:
-    """Return A-SRPT with longer and longer holds; tau = 0 is none."""
+    """Return A-SRPT with longer and longer holds; tau = 0 is no hold."""
     return [
         StudyMethod(
             label=f"a-srpt, {mode.replace('_', '-')}, tau={tau}", method="a-srpt", parameters={"mode": mode, "tau": tau}
@@ -186,3 +198,116 @@ def hold_entries(
         for mode in modes
         for tau in taus
     ]
+
+
+COMPARISONS: dict[str, Callable[..., list[StudyMethod]]] = {
+    "policies": policy_entries,
+    "noise": noise_entries,
+    "predictors": predictor_entries,
+    "placements": placement_entries,
+    "holds": hold_entries,
+    "gang-rules": gang_rule_entries,
+}
+"""What `--compare` may name."""
+
+WITH_PREDICTOR = ("policies", "gang-rules")
+"""Comparisons in which all policies have one predictor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlineOptions:
+    """What `optgap study online` asks for."""
+
+    files: list[Path] | None = option(
+        None, "Jobs instances; by default a family is drawn.", metavar="FILE", is_argument=True, file="read"
+    )
+    compare: str = option("policies", f"One of {', '.join(COMPARISONS)}.", metavar="WHAT")
+    family: str = option("jobs-recurrent", "Family of jobs, as `optgap generate --list` names it.", metavar="NAME")
+    jobs: int = option(200, "Number of jobs of each instance.", low=1, high=1_000_000)
+    loads: str = option("0.7,0.9,1.1", "Loads, separated by commas.", metavar="A,B")
+    seeds: int = seeds_option(5)
+    stored: Path | None = option(
+        None, "Folder of a finished study of jobs to tabulate; nothing is run.", metavar="DIR", flag="--from"
+    )
+    predictor: str = option(
+        "oracle", "Predictor of the policies that predict, with policies or gang-rules.", metavar="NAME"
+    )
+    objective: str = option(
+        "total_completion", "total_completion or weighted_completion.", metavar="NAME", parse=lambda text: text
+    )
+    exact: bool = option(False, "Prove every optimum first, by CP-SAT; for small instances.")
+    time_limit: float = option(EXACT_SECONDS, "Time for each proof of --exact.", metavar="SECONDS", above=0)
+    threads: int = option(1, "Threads of each proof.", metavar="T", low=1, high=1024)
+    seed: int = seed_option()
+
+
+class OnlineStudy(NamedTuple):
+    """A row per run, and their summary."""
+
+    runs: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def _run(chosen: OnlineOptions, monitor: Monitor) -> OnlineStudy:
+    """Run the policies, or read the runs of a study that is stored."""
+    read_load = number("--loads", low_is_allowed=False, high=1e3)
+    loads = tuple(read_load(part.strip()) for part in chosen.loads.split(","))
+    if chosen.stored is not None:
+        if chosen.files:
+            raise BadInputError(f"--from: expected no files with a stored study, got {chosen.files[0]}.")
+        with reading(chosen.stored), StudyStore(chosen.stored) as store:
+            frame = to_frame(store)
+        if frame.empty or "jct_mean" not in frame:
+            raise BadInputError(f"{chosen.stored}: expected a study of jobs with finished runs, got none.")
+    else:
+        methods, instances = _methods(chosen.compare, chosen.predictor), _instances(chosen, loads)
+        objective = chosen.objective.replace("-", "_")
+        if objective not in list(JobsObjective):
+            raise BadInputError(f"--objective: expected {' or '.join(JobsObjective)} for jobs, got {objective!r}.")
+        frame = online_against_offline(
+            instances,
+            methods,
+            objective=objective,
+            exact="cp-sat" if chosen.exact else None,
+            time_limit=chosen.time_limit,
+            threads=chosen.threads,
+            seed=chosen.seed,
+            on_state=lambda state: monitor.update(state.doing, state.finished + state.failed, state.planned),
+        )
+    for (label, error), group in frame[frame["status"] == "failed"].groupby(["label", "error"], sort=False):
+        monitor.note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
+    return OnlineStudy(frame, online_summary(frame))
+
+
+def _methods(compare: str, predictor: str) -> list[StudyMethod]:
+    """Return what is compared."""
+    if compare not in COMPARISONS:
+        raise BadInputError(f"--compare: expected {' or '.join(COMPARISONS)}, got {compare!r}.")
+    if compare not in WITH_PREDICTOR:
+        return COMPARISONS[compare]()
+    predictor_class(predictor)  # raises for an unknown name
+    return COMPARISONS[compare](predictor)
+
+
+def _instances(chosen: OnlineOptions, loads: tuple[float, ...]) -> list[JobsGrid | InstanceFiles]:
+    """Return what is scheduled; files are read once here, so that an error names a broken one."""
+    if not chosen.files:
+        if chosen.family not in ALL_JOBS_FAMILIES:
+            raise BadInputError(f"--family: expected one of {', '.join(ALL_JOBS_FAMILIES)}, got {chosen.family!r}.")
+        return [JobsGrid(families=(chosen.family,), jobs=(chosen.jobs,), loads=loads, count=chosen.seeds)]
+    for file in chosen.files:
+        with reading(file):
+            read_jobs_instance(file)
+    return [InstanceFiles(patterns=tuple(glob.escape(str(file.resolve())) for file in chosen.files))]
+
+
+ONLINE = PaperStudy(
+    options=OnlineOptions,
+    run=_run,
+    tables=lambda study: summary_tables(study.summary),
+    document=lambda study, chosen: {"runs": json.loads(study.runs.to_json(orient="records")), "seed": chosen.seed},
+    has_markdown=True,
+    csv=StudyCsv(rows="a row per run", make=lambda study: study.runs.to_csv(index=False)),
+    figure=StudyFigure(help="Gaps to draw", draw=lambda study: online_gaps(study.summary)),
+    description="The runs of this quick comparison are not kept; `optgap study run online` is a study that keeps them.",
+)

@@ -32,7 +32,7 @@ from solvers.table import Table
 from studies.experiment.plan import paired_seed
 from studies.input import reading
 from studies.options import option
-from studies.papers.study import PaperStudy, StudyCsv, StudyFigure
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seed_option
 from studies.report.figure_style import BOX, EDGE, MEDIAN, POINT, QUIET, new_axes, rows_of_methods
 
 if TYPE_CHECKING:
@@ -652,7 +652,7 @@ class PlanDistanceOptions:
     gpus: str = option(
         "clusters", "GPUs of generated instances: clusters (of four kinds) or unrelated.", metavar="KIND"
     )
-    seed: int = option(0, "Seed of everything random.", low=0)
+    seed: int = seed_option()
     placements: int = option(300, "Placements per instance.", low=2, high=5_000)
     pairs: int = option(4000, "Pairs of placements per instance.", low=2, high=10_000_000)
     resamples: int = option(200, "Resamples for the intervals and the control.", low=1, high=100_000)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from studies.options import option
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
 
 PAPER_STUDIES = {
+    "online": (
+        "studies.papers.online_policies:ONLINE",
+        "Hold online policies for jobs against the offline optimum or a bound.",
+    ),
     "plan-distance": (
         "studies.papers.plan_distance:PLAN_DISTANCE",
         "Correlate plan distance and finish time gap of random placements.",
@@ -39,6 +45,20 @@ PAPER_STUDIES = {
     ),
 }
 """Every experiment by the name of its command: where its `PaperStudy` is, and the line about it in help."""
+
+
+MAX_SEEDS = 1000
+"""Most seeds that may be asked for; more is a slip of the finger."""
+
+
+def seeds_option(default: int) -> Any:
+    """Return the option that says for how many seeds something is repeated."""
+    return option(default, "Seeds 0 to N - 1.", low=1, high=MAX_SEEDS)
+
+
+def seed_option() -> Any:
+    """Return the option of the seed."""
+    return option(0, "Seed of everything random.", low=0)
 
 
 class Monitor(Protocol):
@@ -109,6 +129,8 @@ class PaperStudy:
         Tables of the result in Markdown where they differ from those on the terminal.
     csv, figure
         Files that the command can write; None where the study has no such file.
+    description
+        What help says of the command below its first line.
     """
 
     options: type[Any]
@@ -119,3 +141,4 @@ class PaperStudy:
     markdown_tables: Callable[[Any], Sequence[Table]] | None = None
     csv: StudyCsv | None = None
     figure: StudyFigure | None = None
+    description: str = ""
