@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
-from instances.jobs.instance import JobsInstance
+from solvers.problem import DAG, problem_of
 from solvers.run.bound import Bound, best_bound
 from solvers.run.versions import hardware, version_of, versions
 from solvers.table import Table, Tabular
@@ -16,20 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from instances.dag.instance import DagInstance
-    from instances.dag.objective import Objective
-    from instances.jobs.objective import JobsObjective
+    from instances.readers.optgap_json import Instance
     from solvers.confirmation.claim import Confirmation
-
-
-DAG_SIZES = ("num_tasks", "num_edges", "num_gpus")
-JOBS_SIZES = ("num_jobs", "num_servers", "num_gpus")
-
-
-def instance_sizes(instance: DagInstance | JobsInstance) -> dict[str, int]:
-    """Return the sizes by name."""
-    names = JOBS_SIZES if isinstance(instance, JobsInstance) else DAG_SIZES
-    return {name: int(getattr(instance, name)) for name in names}
 
 
 BOUND_COLUMNS = tuple(Bound.__dataclass_fields__)
@@ -64,8 +52,8 @@ class BoundTable(Tabular, list[Bound]):
         self,
         bounds: Iterable[Bound] = (),
         *,
-        instance: DagInstance | JobsInstance,
-        objective: Objective | JobsObjective,
+        instance: Instance,
+        objective: str,
         contention: Contention = Contention.NONE,
     ) -> None:
         super().__init__(bounds)
@@ -128,7 +116,7 @@ class BoundTable(Tabular, list[Bound]):
         return {
             "instance": self.instance.name,
             "instance_sha256": self.instance.sha256,
-            **instance_sizes(self.instance),
+            **problem_of(self.instance).sizes_of(self.instance),
             "objective_name": self.objective_name,
             "contention": str(self.contention),
             "lower_bound": None if best is None else best.value,
@@ -151,7 +139,7 @@ class BoundTable(Tabular, list[Bound]):
         about = {
             "instance": self.instance.name,
             "instance_sha256": self.instance.sha256,
-            **instance_sizes(self.instance),
+            **problem_of(self.instance).sizes_of(self.instance),
             "is_infeasible": bool(self.infeasible_by),
             "optgap": version_of("optgap"),
         }
@@ -183,12 +171,12 @@ class BoundTable(Tabular, list[Bound]):
 RECORD_COLUMNS = (
     "instance",
     "instance_sha256",
-    *DAG_SIZES,
+    *DAG.sizes,
     "is_infeasible",
     "optgap",
     *BOUND_COLUMNS,
 )
-"""Columns of `BoundTable.records` of DAG instances; those of jobs instances have `JOBS_SIZES` as their sizes."""
+"""Columns of `BoundTable.records` of DAG instances; those of jobs instances have other sizes."""
 
 
 def record_frame(records: Sequence[dict[str, object]]) -> pd.DataFrame:

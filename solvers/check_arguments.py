@@ -9,22 +9,87 @@ import numpy as np
 
 from instances.dag.contention import Contention
 from solvers.confirmation.claim import check_confirm_time_limit
-from solvers.methods import KINDS_WITH_RUN
+from solvers.methods import KINDS_WITH_RUN, knows_contention
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from heuristics.search.stop_criteria import StopCriterion
-    from instances.dag.schedule import DagSchedule
-    from instances.jobs.instance import JobsInstance
-    from instances.jobs.schedule import JobsSchedule
+    from instances.readers.optgap_json import Schedule
     from solvers.methods import Kind
+    from solvers.problem import Goal, Problem
     from solvers.run.bound import Bound
 
 
-def knows_contention(function: Callable[..., Any]) -> bool:
-    """Say whether a method or bound takes the rule, that is whether its signature names `contention`."""
-    return "contention" in inspect.signature(function).parameters
+GIVEN_BY_SOLVE = ("instance", "objective", "rng", "stop", "callback", "run", "contention")
+"""Parameters of methods that `solve` provides."""
+
+MAX_THREADS = 1024
+"""More threads than any back end can use."""
+
+
+def check_options(problem: Problem, options: Mapping[str, object]) -> None:
+    """Refuse options that mean nothing for a problem; None, False and no contention count as not given.
+
+    Raises
+    ------
+    ValueError
+        If one was given.
+    """
+    for name, value in options.items():
+        if name not in problem.options and not (value is None or value is False or value == Contention.NONE):
+            raise ValueError(f"{name}: expected none for a {problem.name} instance, got {value!r}.")
+
+
+def check_arguments(
+    kind: Kind,
+    function: Callable[..., Any],
+    name: str,
+    time_limit: float | None,
+    stop: StopCriterion | None,
+    threads: int | None,
+    seed: int,
+    start: Schedule | None,
+    parameters: dict[str, Any],
+) -> None:
+    """Refuse what would be ignored or fail later."""
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit: expected a positive number of seconds, got {time_limit}.")
+    if threads is not None and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
+        raise ValueError(f"threads: expected an integer in 1..{MAX_THREADS}, got {threads!r}.")
+    if start is not None and kind not in KINDS_WITH_RUN:
+        raise ValueError(f"start: expected none for {name}, which begins with nothing.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
+    if stop is not None and kind != "search":
+        raise ValueError(f"stop: expected none for {name}, which is no search; use time_limit.")
+    signature = inspect.signature(function).parameters
+    bound_already = [key for key in getattr(function, "keywords", {}) if key in GIVEN_BY_SOLVE]
+    if bound_already:
+        raise ValueError(f"{bound_already[0]}: expected to be left to solve, got a function that binds it already.")
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.values()):
+        return  # the function takes any parameter
+    accepted = [key for key in signature if key not in GIVEN_BY_SOLVE]
+    for given in parameters:
+        if given not in accepted:
+            raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}).")
+
+
+def check_start(goal: Goal, start: Schedule | None) -> None:
+    """Refuse a first schedule of another problem, and one that does not verify.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is one of these.
+    """
+    if start is None:
+        return
+    expected = goal.problem.codec.schedule_type
+    if not isinstance(start, expected):
+        raise TypeError(f"start: expected a {expected.__name__}, got a {type(start).__name__}.")
+    if violations := goal.violations(start):
+        raise ValueError(f"start: expected a schedule that verifies, got {len(violations)} violations. {violations[0]}")
 
 
 def check_contention(name: str, function: Callable[..., Any], contention: Contention) -> None:
@@ -39,63 +104,20 @@ def check_contention(name: str, function: Callable[..., Any], contention: Conten
         raise ValueError(f"contention: expected none for {name}, which does not know the rule, got {contention}.")
 
 
-KNOW_INTERFERENCE = ("co-location-search",)
-"""Exact methods for jobs that slow each other down."""
-
-
-def refuse_interference(instance: JobsInstance, name: str) -> None:
-    """Refuse an exact method to which a job runs as long as it would alone; policies need not know.
+def check_interference(problem: Problem, instance: Any, name: str) -> None:
+    """Refuse an exact method that assumes that jobs run as long as they would alone, where they slow each other down.
 
     Raises
     ------
     ValueError
         If the instance has interference and the method does not know it.
     """
-    if instance.interference is not None and name not in KNOW_INTERFERENCE:
-        known = ", ".join(KNOW_INTERFERENCE)
+    known = [name for name, method in problem.methods.items() if method.knows_interference]
+    if getattr(instance, "interference", None) is not None and name not in known:
         raise ValueError(
-            f"method: expected one that knows interference ({known}, or a policy), got {name!r}, to which jobs run as "
-            "long as they would alone."
+            f"method: expected one that knows interference ({', '.join(known)}, or a policy), got {name!r}, to which "
+            "jobs run as long as they would alone."
         )
-
-
-MAX_THREADS = 1024
-"""More threads than any back end can use."""
-
-
-def check_arguments(
-    kind: Kind,
-    function: Callable[..., Any],
-    name: str,
-    time_limit: float | None,
-    stop: StopCriterion | None,
-    threads: int | None,
-    seed: int,
-    start: DagSchedule | JobsSchedule | None,
-    parameters: dict[str, Any],
-) -> None:
-    """Refuse what would be ignored or fail later."""
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit: expected a positive number of seconds, got {time_limit}.")
-    if threads is not None and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
-        raise ValueError(f"threads: expected an integer in 1..{MAX_THREADS}, got {threads!r}.")
-    if start is not None and kind not in KINDS_WITH_RUN:
-        raise ValueError(f"start: expected none for {name}, which begins with nothing.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
-    if stop is not None and kind != "search":
-        raise ValueError(f"stop: expected none for {name}, which is no search; use time_limit.")
-    ours = ("instance", "objective", "rng", "stop", "callback", "run", "contention")
-    signature = inspect.signature(function).parameters
-    bound_already = [key for key in getattr(function, "keywords", {}) if key in ours]
-    if bound_already:
-        raise ValueError(f"{bound_already[0]}: expected to be left to solve, got a function that binds it already.")
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.values()):
-        return  # the function takes what it likes
-    accepted = [key for key in signature if key not in ours]
-    for given in parameters:
-        if given not in accepted:
-            raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}).")
 
 
 def check_bounds(bounds: Sequence[Bound], contention: Contention) -> None:
@@ -107,7 +129,7 @@ def check_bounds(bounds: Sequence[Bound], contention: Contention) -> None:
 
 
 def check_confirmation(kind: Kind, name: str, confirm: bool, time_limit: float | None) -> None:
-    """Refuse to confirm what proves nothing, and time for nothing."""
+    """Refuse to confirm what proves nothing, and time for a confirmation that is not asked for."""
     if confirm and kind != "exact":
         raise ValueError(f"confirm: expected none for {name}, which is no exact method and proves no bound.")
     check_confirm_time_limit(confirm, time_limit)

@@ -77,6 +77,23 @@ class JobsStatistics:
             del values["interference"]
         return values
 
+    def rows(self) -> dict[str, str]:
+        """Return the figures for readers, as label and text."""
+        rows = {
+            "JCT": f"mean {self.jct_mean:.1f}, p50 {self.jct_p50}, p95 {self.jct_p95}, p99 {self.jct_p99}, "
+            f"max {self.jct_max} ticks",
+            "queueing": f"mean {self.queueing_mean:.1f}, max {self.queueing_max} ticks",
+            "stretch": f"mean {self.stretch_mean:.3f}, max {self.stretch_max:.3f}",
+            "utilisation": f"{100 * self.utilisation:.1f} %",
+        }
+        if self.interference is not None:
+            slowed = self.interference
+            rows["interference"] = (
+                f"mean speed {slowed.speed_mean:.3f}, 5 % of jobs at most {slowed.speed_p05:.3f}; "
+                f"mean {slowed.lost_mean:.1f}, max {slowed.lost_max} ticks lost"
+            )
+        return rows
+
 
 def jobs_statistics(
     instance: JobsInstance, schedule: JobsSchedule, durations: NDArray[np.int64], alone: NDArray[np.int64]

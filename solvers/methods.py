@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +17,18 @@ KINDS_WITH_RUN: tuple[Kind, ...] = ("exact", "improvement")
 """Kinds whose functions take instance, objective and an `ExactRun`, and return an `Outcome`."""
 
 
+def resolved(path: str) -> Callable[..., Any]:
+    """Import and return the function of a path ``module:function``."""
+    module, name = path.split(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def knows_contention(function: Callable[..., Any]) -> bool:
+    """Say whether a method or bound models contention, that is whether its signature names `contention`."""
+    return "contention" in inspect.signature(function).parameters
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """A method: where its function stands and what it is.
@@ -27,16 +38,17 @@ class Method:
     path
         ``module:function``.
     kind
-        "exact" proves bounds, "improvement" makes a given schedule better and proves nothing, "construction" builds one
-        schedule, "search" builds many within a budget; a "policy" decides online, and schedules jobs.
-    summary
-        One line.
+        An "exact" method proves bounds. An "improvement" makes a given schedule better and proves nothing. A
+        "construction" builds one schedule, a "search" builds many within a budget. A "policy" schedules jobs online.
     source
         Paper, or "ours".
     needs
-        Package of an extra without which it refuses to run, None where the installation has all.
+        Optional package without which the method refuses to run; None where the plain installation is enough.
     tiny_tasks
-        Number of tasks up to which an exact method proves instances by the hundred: the size for property tests.
+        Largest number of tasks for which an exact method proves hundreds of instances quickly: the size for property
+        tests.
+    knows_interference
+        Whether an exact method for jobs models that jobs slow each other down.
     """
 
     path: str
@@ -45,12 +57,11 @@ class Method:
     source: str
     needs: str | None = None
     tiny_tasks: int = 7
+    knows_interference: bool = False
 
     def resolve(self) -> Callable[..., Any]:
         """Import and return the function."""
-        module, function = self.path.split(":")
-        resolved: Callable[..., Any] = getattr(import_module(module), function)
-        return resolved
+        return resolved(self.path)
 
 
 METHODS = {
@@ -209,28 +220,6 @@ METHODS = {
 }
 """Methods for the DAG problem by name."""
 
-WARM_START_METHODS = ("heft", "cpop", "peft", "etf", "min-min", "max-min")
-"""Constructions whose best schedule is where exact methods start."""
-
-
-def method_named(name: str) -> Method:
-    """Return a registered method.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
-    if name not in METHODS:
-        if name in JOBS_METHODS:
-            known = ", ".join(METHODS)
-            raise ValueError(f"method: expected one for DAGs of tasks ({known}), got {name!r}, which schedules jobs.")
-        near = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
-        raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {name!r}{hint}.")
-    return METHODS[name]
-
-
 JOBS_METHODS = {
     "cp-sat": Method(
         path="solvers.backends.cp_sat_jobs:cp_sat_jobs",
@@ -249,6 +238,7 @@ JOBS_METHODS = {
         kind="exact",
         summary="offline optimum under interference: every start and placement of a handful of jobs, by replay",
         source="ours",
+        knows_interference=True,
     ),
     "a-srpt": Method(
         path="heuristics.jobs.policies.a_srpt:a_srpt",
@@ -342,68 +332,3 @@ JOBS_METHODS = {
     ),
 }
 """Methods for the jobs problem by name."""
-
-
-def jobs_method_named(name: str) -> Method:
-    """Return a registered method for the jobs problem.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name, or it is one for the DAG problem only.
-    """
-    if name in JOBS_METHODS:
-        return JOBS_METHODS[name]
-    if name in METHODS:
-        known = ", ".join(JOBS_METHODS)
-        raise ValueError(f"method: expected one for jobs ({known}), got {name!r}, which schedules DAGs of tasks.")
-    near = difflib.get_close_matches(name, JOBS_METHODS, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    raise ValueError(f"method: expected one of {', '.join(JOBS_METHODS)}, got {name!r}{hint}.")
-
-
-def kind_of(method: str | Callable[..., Any]) -> Kind:
-    """Return what a method is: a function that takes `stop` is a search, any other function a construction.
-
-    Raises
-    ------
-    ValueError
-        If no method of that name is registered.
-    """
-    return resolve_method(method)[0]
-
-
-def resolve_method(method: str | Callable[..., Any]) -> tuple[Kind, Callable[..., Any]]:
-    """Return kind and function of a method.
-
-    Raises
-    ------
-    ValueError
-        If no method of that name is registered.
-    TypeError
-        If it is neither a name nor a function.
-    """
-    if isinstance(method, str):
-        registered = method_named(method)
-        return registered.kind, registered.resolve()
-    if not callable(method):
-        raise TypeError(f"method: expected a name or a function, got {method!r}.")
-    return ("search" if "stop" in inspect.signature(method).parameters else "construction"), method
-
-
-def resolve_jobs_method(method: str | Callable[..., Any]) -> tuple[Kind, Callable[..., Any]]:
-    """Return kind and function of a method; a function of the user's is a policy.
-
-    Raises
-    ------
-    ValueError
-        If no method of that name is registered for jobs.
-    TypeError
-        If it is neither a name nor a function.
-    """
-    if isinstance(method, str):
-        registered = jobs_method_named(method)
-        return registered.kind, registered.resolve()
-    if not callable(method):
-        raise TypeError(f"method: expected a name or a function, got {method!r}.")
-    return "policy", method

@@ -1,10 +1,10 @@
-"""The one way to run anything."""
+"""The one way to run any method on an instance of either problem."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,21 +12,20 @@ from heuristics.search.clock import Stopwatch
 from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, objective_value
-from instances.dag.schedule import DagSchedule
-from instances.dag.verify import verify_dag_schedule
-from instances.jobs.instance import JobsInstance
 from solvers.check_arguments import (
     check_arguments,
     check_bounds,
     check_confirmation,
     check_contention,
-    knows_contention,
+    check_interference,
+    check_options,
+    check_start,
 )
 from solvers.confirm import confirm_outcome
 from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
 from solvers.lower_bound import lower_bound
-from solvers.methods import KINDS_WITH_RUN, WARM_START_METHODS, method_named, resolve_method
+from solvers.methods import KINDS_WITH_RUN, knows_contention
+from solvers.problem import Goal, problem_of
 from solvers.result import Result
 from solvers.run.bound import best_bound, check_against_bounds, with_proof
 from solvers.run.exact_run import ExactRun, Interrupt
@@ -35,207 +34,140 @@ from solvers.run.recorder import Recorder
 from solvers.run.versions import available_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from heuristics.search.progress import Progress
     from heuristics.search.stop_criteria import StopCriterion
-    from instances.dag.instance import DagInstance
-    from instances.jobs.objective import JobsObjective
-    from instances.jobs.schedule import JobsSchedule
+    from instances.readers.optgap_json import Instance, Schedule
     from solvers.methods import Kind
-    from solvers.result import JobsResult
     from solvers.run.bound import Bound
 
 
-START_BOUNDS = ("join-aware-path", "area", "mean-busy-time")
-"""Where exact and improving methods begin: the best bounds that cost next to nothing; the others follow if need be."""
-
-
-@overload
 def solve(
-    instance: DagInstance,
-    method: str | Callable[..., DagSchedule | None] = "cp-sat",
-    *,
-    objective: Objective | str | None = None,
-    time_limit: float | None = None,
-    stop: StopCriterion | None = None,
-    threads: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    bounds: Sequence[Bound] | None = None,
-    start: DagSchedule | None = None,
-    confirm: bool = False,
-    confirm_time_limit: float | None = None,
-    contention: Contention | str = Contention.NONE,
-    **parameters: Any,
-) -> Result: ...
-@overload
-def solve(
-    instance: JobsInstance,
-    method: str | Callable[..., JobsSchedule | None] = "cp-sat",
-    *,
-    objective: JobsObjective | str | None = None,
-    time_limit: float | None = None,
-    threads: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    bounds: Sequence[Bound] | None = None,
-    start: JobsSchedule | None = None,
-    **parameters: Any,
-) -> JobsResult: ...
-def solve(
-    instance: DagInstance | JobsInstance,
+    instance: Instance,
     method: str | Callable[..., Any] = "cp-sat",
     *,
-    objective: Objective | JobsObjective | str | None = None,
+    objective: str | None = None,
     time_limit: float | None = None,
     stop: StopCriterion | None = None,
     threads: int | None = None,
     seed: int = 0,
     callback: Callback | None = None,
     bounds: Sequence[Bound] | None = None,
-    start: DagSchedule | JobsSchedule | None = None,
+    start: Schedule | None = None,
     confirm: bool = False,
     confirm_time_limit: float | None = None,
     contention: Contention | str = Contention.NONE,
     **parameters: Any,
-) -> Result | JobsResult:
+) -> Result[Any, Any]:
     """Run one method on one instance; verify, bound and time it.
 
     Parameters
     ----------
-    instance
-        What is scheduled. A `JobsInstance` is handed over to `solve_jobs`, whose parameters are described there.
     method
-        Name of a registered method, or a function of your own: it takes the instance and whichever of `objective`,
-        `rng`, `stop`, `callback` and `contention` its signature names, and returns a schedule or None.
+        Name of a method that is registered for the instance's problem, or a function of your own. A function takes the
+        instance and whichever of `objective`, `rng`, `stop`, `callback` and `contention` its signature names, the last
+        and `stop` for DAGs only, and returns a schedule or None.
     objective
         What is minimised; by default the makespan, for jobs the total completion time.
     time_limit
-        Seconds for the method; None lets an exact method run until it has a proof, and others to the end of their
-        default budgets. Constructions, which build one schedule, do not need it.
+        Seconds for the method. With None an exact method runs until it has a proof, and other methods until their
+        default budgets end. Constructions, which build one schedule, do not need a limit. A policy that has not placed
+        every job by then has no schedule.
     stop
-        Budget of a search; by default `run_heuristic.DEFAULT_EVALUATIONS` evaluations, or the time limit where there is
-        one.
+        Budget of a search; by default `DEFAULT_EVALUATIONS` evaluations, or the time limit where there is one.
     threads
-        Of exact and improving methods; by default all cores. Heuristics use one.
+        Threads of exact and improving methods; by default all cores. Other methods use one.
     seed
-        Of everything random, at least 0.
+        Seed of everything random, at least 0.
     callback
         Watches the run and may stop it.
     bounds
-        Bounds that are known already; by default those without search are computed.
+        Bounds that are known already; by default the bounds without search are computed.
     start
-        A schedule for exact and improving methods to begin with, beside the best list schedule.
+        A schedule with which exact and improving methods begin, unless the best of some heuristics is better.
     confirm
-        Whether a second model is asked to refute that a schedule below the proven bound exists (or, of an infeasible
-        instance, any schedule), as `solvers.confirmation.claim` says. For exact methods.
+        Whether a second model is asked to refute that a schedule below the proven bound exists (or any schedule, for an
+        infeasible instance), as `solvers.confirmation.claim` says. For exact methods.
     confirm_time_limit
-        Seconds for that, after and beside `time_limit`; by default as many as that, and `CONFIRM_SECONDS` where there
-        is none. Where they are over without an answer the bound stands, and the result says that nothing confirms it.
+        Seconds for the confirmation, which begins after the method has ended; by default as many as `time_limit`, and
+        `CONFIRM_SECONDS` where there is none. If they end without an answer, the bound stands, and the result says that
+        nothing confirms it.
     contention
-        What transfers share: "none", or "nic" for the network interfaces of servers, one transfer per side at a time
-        (see `Contention`). The schedule is verified with it; methods that do not know the rule are refused.
+        What transfers share: "none", or "nic" for the network interfaces of servers, with one transfer per side at a
+        time (see `Contention`). The schedule is verified with this rule; methods that do not know it are refused.
     parameters
-        Of the method.
+        Parameters of the method, such as ``predictor`` and ``placement`` of a policy.
 
     Returns
     -------
     Result
-        With the best schedule found, or none; time limits and Ctrl-C are no errors.
+        With the best schedule found, or none; neither time limits nor Ctrl-C raise an error.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, the method has no such parameter or does not know contention, or a given bound
-        rests on contention where there is none.
+        If an argument is out of range or means nothing for this problem, the method has no such parameter, does not
+        know contention or is exact and does not know interference, or a given bound rests on contention where there is
+        none.
     ContradictionError
         If a proven bound exceeds a verified objective, of this method or of the second model; a reproducer file is
         left.
     UnverifiedScheduleError
         If the method returned a schedule that violates a constraint.
     """
-    if isinstance(instance, JobsInstance):
-        from solvers.solve_jobs import solve_jobs_as_asked
-
-        return solve_jobs_as_asked(
-            instance,
-            method,
-            for_dags={
-                "stop": stop,
-                "confirm": confirm or None,
-                "confirm_time_limit": confirm_time_limit,
-                "contention": None if contention == Contention.NONE else contention,
-            },
-            objective=objective,
-            time_limit=time_limit,
-            threads=threads,
-            seed=seed,
-            callback=callback,
-            bounds=bounds,
-            start=start,
-            parameters=parameters,
-        )
-    objective = Objective(Objective.MAKESPAN if objective is None else objective)
-    contention = Contention(contention)
+    problem = problem_of(instance)
+    given = {"stop": stop, "confirm": confirm, "confirm_time_limit": confirm_time_limit, "contention": contention}
+    check_options(problem, given)
+    goal = problem.goal(instance, objective, contention)
+    objective, contention = goal.objective, goal.contention
     name = method if isinstance(method, str) else getattr(method, "__name__", "function")
-    kind, function = resolve_method(method)
+    kind, function = problem.resolve_method(method)
     check_confirmation(kind, name, confirm, confirm_time_limit)
     check_arguments(kind, function, name, time_limit, stop, threads, seed, start, parameters)
     check_contention(name, function, contention)
     check_bounds(bounds or (), contention)
+    check_start(goal, start)
     takes_run = kind in KINDS_WITH_RUN
+    if takes_run:
+        check_interference(problem, instance, name)
     cores = (threads or available_cores()) if takes_run else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
-        first: tuple[str, ...] | None = START_BOUNDS if takes_run else None
-        if takes_run and contention is Contention.NIC:
-            first = (*START_BOUNDS, "nic-aware-path")
+        first = problem.first_bounds(contention) if takes_run else None
         known = list(bounds or ())
         if bounds is None:
             known = list(lower_bound(instance, objective=objective, methods=first, contention=contention))
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()
+        best = best_bound(known)
+        run = ExactRun(
+            start=_warm_start(goal, start) if takes_run else None,
+            lower_bound=0 if best is None else best.value,
+            time_limit=time_limit,
+            threads=cores,
+            seed=seed,
+            watch=watch,
+            report=recorder.report,
+            should_stop=lambda: interrupt.heard or recorder.wants_stop,
+        )
         if takes_run:
-            best = best_bound(known)
-            run = ExactRun(
-                start=_warm_start(instance, objective, start, contention),
-                lower_bound=0 if best is None else best.value,
-                time_limit=time_limit,
-                threads=cores,
-                seed=seed,
-                watch=watch,
-                report=recorder.report,
-                should_stop=lambda: interrupt.heard or recorder.wants_stop,
-            )
-            _report_start(instance, objective, run)
+            recorder.report(None if run.start is None else goal.value(run.start), run.lower_bound)
             rule = {"contention": contention} if knows_contention(function) else {}
-            outcome: Outcome[DagSchedule] = function(instance, objective, run, **rule, **parameters)
+            outcome: Outcome[Any] = function(instance, objective, run, **rule, **parameters)
         else:
-            outcome = run_heuristic(
-                instance,
-                objective,
-                contention,
-                function,
-                kind,
-                time_limit,
-                stop,
-                seed,
-                watch,
-                recorder,
-                interrupt,
-                parameters,
-            )
+            outcome = run_heuristic(goal, kind, function, run, stop, recorder, interrupt, parameters)
     runtime_seconds = watch.seconds
-    value = _verified_objective(instance, objective, outcome.schedule, contention)
+    value = goal.verified_value(outcome.schedule)
     recorder.report(value, outcome.lower_bound)
     recorder.on_end(recorder.progress)
     if takes_run and not outcome.is_infeasible:
-        if bounds is None and value not in (outcome.lower_bound, run.lower_bound) and not interrupt.heard:
+        has_no_proof = value not in (outcome.lower_bound, run.lower_bound)
+        if bounds is None and first is not None and has_no_proof and not interrupt.heard:
             known = list(lower_bound(instance, objective=objective, contention=contention))
         known = with_proof(name, objective, contention, outcome, value, run, runtime_seconds, known)
-    check_against_bounds(instance, outcome.schedule, value, known, name, seed, contention)
+    check_against_bounds(instance, outcome.schedule, value, known, name, int(seed), contention)
     bound, confirmation = None if outcome.is_infeasible else best_bound(known), None
     if confirm:
         with Interrupt() as second_interrupt:
@@ -246,7 +178,7 @@ def solve(
                 should_stop=lambda: interrupt.heard or second_interrupt.heard or recorder.wants_stop,
             )
             bound, confirmation = confirm_outcome(
-                instance, objective, outcome, bound, method=name, run=second_run, contention=contention
+                goal.instance, goal.objective, outcome, bound, method=name, run=second_run, contention=contention
             )
     return Result(
         instance=instance,
@@ -267,35 +199,22 @@ def solve(
     )
 
 
-def _warm_start(
-    instance: DagInstance, objective: Objective, start: DagSchedule | JobsSchedule | None, contention: Contention
-) -> DagSchedule | None:
-    """Return the best of the given schedule and the list schedules."""
-    if start is not None and not isinstance(start, DagSchedule):
-        raise TypeError(f"start: expected a DagSchedule, got a {type(start).__name__}.")
+def _warm_start(goal: Goal, start: Schedule | None) -> Schedule | None:
+    """Return the best of the given schedule and those of the problem's heuristics; the first one of equals."""
     candidates = [] if start is None else [start]
-    if start is not None and (violations := verify_dag_schedule(instance, start, contention)):
-        raise ValueError(f"start: expected a schedule that verifies, got {len(violations)} violations. {violations[0]}")
-    for name in WARM_START_METHODS:
-        schedule = method_named(name).resolve()(instance, contention=contention)
+    for name in goal.problem.warm_starts:
+        function = goal.problem.method_named(name).resolve()
+        offered = {"objective": goal.objective, "rng": np.random.default_rng(0), "contention": goal.contention}
+        schedule = function(goal.instance, **_named_by(function, offered))
         if schedule is not None:
             candidates.append(schedule)
-    return min(candidates, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+    return min(candidates, key=goal.value, default=None)
 
 
-def _report_start(instance: DagInstance, objective: Objective, run: ExactRun) -> None:
-    """Begin the trace with what is known before the run."""
-    known = None if run.start is None else objective_value(instance, run.start, objective)
-    run.report(known, run.lower_bound)
-
-
-def _verified_objective(
-    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, contention: Contention
-) -> int | None:
-    """Return the objective of a schedule that verifies; another one is refused by the result."""
-    if schedule is None or verify_dag_schedule(instance, schedule, contention):
-        return None
-    return objective_value(instance, schedule, objective)
+def _named_by(function: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the offered arguments that the signature of a function names."""
+    wanted = inspect.signature(function).parameters
+    return {key: value for key, value in offered.items() if key in wanted}
 
 
 DEFAULT_EVALUATIONS = 2000
@@ -303,49 +222,56 @@ DEFAULT_EVALUATIONS = 2000
 
 
 def run_heuristic(
-    instance: DagInstance,
-    objective: Objective,
-    contention: Contention,
-    function: Callable[..., Any],
+    goal: Goal,
     kind: Kind,
-    time_limit: float | None,
+    function: Callable[..., Any],
+    run: ExactRun,
     stop: StopCriterion | None,
-    seed: int,
-    watch: Stopwatch,
     recorder: Recorder,
     interrupt: Interrupt,
-    parameters: dict[str, Any],
-) -> Outcome:
-    """Call a heuristic with whatever its signature names."""
+    parameters: Mapping[str, Any],
+) -> Outcome[Any]:
+    """Call a construction, search or policy with whatever its signature names.
+
+    A policy that was told to stop has placed some jobs only: it has no schedule.
+
+    Raises
+    ------
+    TypeError
+        If the function returned something other than a schedule or None.
+    """
     budgets: list[StopCriterion] = [] if stop is None else [stop]
-    if time_limit is not None:
-        budgets.append(MaxSeconds(time_limit))
+    if run.time_limit is not None:
+        budgets.append(MaxSeconds(run.time_limit))
     if not budgets:
         budgets.append(MaxEvaluations(DEFAULT_EVALUATIONS))
-    offered = {
-        "objective": objective,
-        "rng": np.random.default_rng(seed),
-        "stop": AnyOf([interrupt, *budgets]),
-        "callback": recorder,
-        "contention": contention,
-    }
-    wanted = inspect.signature(function).parameters
-    schedule = function(instance, **{key: value for key, value in offered.items() if key in wanted}, **parameters)
-    if schedule is not None and not isinstance(schedule, DagSchedule):
-        raise TypeError(f"method: expected a DagSchedule or None from the function, got {type(schedule).__name__}.")
+    offered = {"objective": goal.objective, "rng": np.random.default_rng(run.seed)}
+    if kind == "policy":
+        offered["callback"] = PolicyCallback(recorder, run)
+    else:
+        offered |= {"stop": AnyOf([interrupt, *budgets]), "callback": recorder, "contention": goal.contention}
+    schedule = function(goal.instance, **_named_by(function, offered), **parameters)
+    expected = goal.problem.codec.schedule_type
+    if schedule is not None and not isinstance(schedule, expected):
+        found = type(schedule).__name__
+        raise TypeError(f"method: expected a {expected.__name__} or None from the function, got {found}.")
     termination = Termination.FINISHED
-    if interrupt.heard or recorder.wants_stop:
+    if kind == "policy":
+        if schedule is None:
+            is_out_of_time = run.seconds_left() == 0.0 and not run.should_stop()
+            termination = Termination.TIME_LIMIT if is_out_of_time else Termination.INTERRUPTED
+    elif run.should_stop():
         termination = Termination.INTERRUPTED
     elif kind == "search":
-        termination = _why(budgets, replace(recorder.progress, seconds=watch.seconds))
+        termination = _ended_by(budgets, replace(recorder.progress, seconds=run.watch.seconds))
     return Outcome(schedule=schedule, lower_bound=None, termination=termination)
 
 
-def _why(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:
+def _ended_by(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:
     """Say which budget ended a search."""
     for budget in budgets:
         if isinstance(budget, AnyOf):
-            found = _why(budget.criteria, progress)
+            found = _ended_by(budget.criteria, progress)
             if found is not Termination.FINISHED:
                 return found
         elif isinstance(budget, MaxEvaluations) and budget(progress):
@@ -353,3 +279,24 @@ def _why(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:
         elif isinstance(budget, MaxSeconds) and budget(progress):
             return Termination.TIME_LIMIT
     return Termination.FINISHED
+
+
+class PolicyCallback(Callback):
+    """Passes on what a policy reports, and stops it when the user wants that, on Ctrl-C and at the time limit."""
+
+    def __init__(self, recorder: Recorder, run: ExactRun) -> None:
+        self._recorder = recorder
+        self._run = run
+
+    @property
+    def wants_stop(self) -> bool:  # type: ignore[override]  # a view of what may stop a run
+        """Whether the replay should end now."""
+        return self._run.must_stop()
+
+    def on_evaluation(self, progress: Progress) -> None:
+        """Pass on."""
+        self._recorder.on_evaluation(progress)
+
+    def on_round(self, row: Mapping[str, float | None]) -> None:
+        """Pass on."""
+        self._recorder.on_round(row)

@@ -15,8 +15,7 @@ from instances.dag.json import dag_schedule_from_json, dag_schedule_to_json
 from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
-from solvers.check_arguments import knows_contention
-from solvers.methods import METHODS
+from solvers.methods import METHODS, knows_contention
 from solvers.run.outcome import Status
 from solvers.solve import solve
 from tests.brute_force import optimum

@@ -6,12 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from instances.dag.instance import DagInstance
-from instances.dag.json import dag_instance_from_json, dag_schedule_from_json
 from instances.fields import Fields
-from instances.jobs.json import INSTANCE_FORMAT as JOBS_FORMAT
-from instances.jobs.json import jobs_instance_from_json, jobs_schedule_from_json
 from instances.json_document import parse_json
+from instances.readers.optgap_json import CODECS, problem_of_format
 from instances.text_file import read_text
 from solvers.run.contradiction import REPRODUCER_FORMAT, REPRODUCER_VERSION
 
@@ -19,9 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from instances.dag.schedule import DagSchedule
-    from instances.jobs.instance import JobsInstance
-    from instances.jobs.schedule import JobsSchedule
+    from instances.readers.optgap_json import Codec, Instance, Schedule
 
 
 SCHEDULES = ("schedule", "other_schedule")
@@ -54,9 +49,9 @@ class Reproducer:
     evidence: Mapping[str, Any]
     versions: Mapping[str, str | None]
     hardware: str
-    instance: DagInstance | JobsInstance
-    schedule: DagSchedule | JobsSchedule | None
-    other_schedule: DagSchedule | JobsSchedule | None
+    instance: Instance
+    schedule: Schedule | None
+    other_schedule: Schedule | None
 
 
 def read_reproducer(path: str | PathLike[str]) -> Reproducer:
@@ -74,7 +69,9 @@ def read_reproducer(path: str | PathLike[str]) -> Reproducer:
         parsed = {key: value for key, value in parsed.items() if key not in SCHEDULES or value is not None}
     document = Fields(parsed)
     document.check_format(REPRODUCER_FORMAT, REPRODUCER_VERSION)
-    instance = _instance(document.mapping("instance"))
+    found_instance = document.mapping("instance")
+    codec = CODECS[problem_of_format(found_instance.get("format"))]
+    instance = codec.instance_from_json(json.dumps(found_instance))
     made = Reproducer(
         claim=document.text("claim"),
         claims=document.mapping("claims"),
@@ -82,24 +79,15 @@ def read_reproducer(path: str | PathLike[str]) -> Reproducer:
         versions=document.mapping("versions"),
         hardware=document.text("hardware"),
         instance=instance,
-        schedule=_schedule(document, "schedule", instance),
-        other_schedule=_schedule(document, "other_schedule", instance),
+        schedule=_schedule(document, "schedule", codec, instance),
+        other_schedule=_schedule(document, "other_schedule", codec, instance),
     )
     document.close()
     return made
 
 
-def _instance(document: Mapping[str, Any]) -> DagInstance | JobsInstance:
-    """Read an instance of whichever problem it says."""
-    text = json.dumps(document)
-    return jobs_instance_from_json(text) if document.get("format") == JOBS_FORMAT else dag_instance_from_json(text)
-
-
-def _schedule(document: Fields, key: str, instance: DagInstance | JobsInstance) -> DagSchedule | JobsSchedule | None:
+def _schedule(document: Fields, key: str, codec: Codec, instance: Instance) -> Schedule | None:
     """Take a schedule that may be null."""
     value = document.mapping(key, None)
-    if value is None:
-        return None
-    if isinstance(instance, DagInstance):
-        return dag_schedule_from_json(json.dumps(value), instance)
-    return jobs_schedule_from_json(json.dumps(value), instance)
+    schedule: Schedule | None = None if value is None else codec.schedule_from_json(json.dumps(value), instance)
+    return schedule

@@ -16,16 +16,16 @@ from instances.jobs.json import jobs_instance_document
 from instances.jobs.objective import JobsObjective
 from instances.jobs.servers import JobsServer
 from instances.json_document import content_hash
-from solvers.check_arguments import KNOW_INTERFERENCE
 from solvers.conformance.check_method import ConformanceError, CtrlC, captured_output
-from solvers.lower_bound import lower_bound_jobs
-from solvers.methods import KINDS_WITH_RUN, resolve_jobs_method
+from solvers.lower_bound import lower_bound
+from solvers.methods import JOBS_METHODS, KINDS_WITH_RUN
+from solvers.problem import JOBS
 from solvers.run.outcome import Status, Termination
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from instances.jobs.schedule import JobsSchedule
-    from solvers.result import JobsResult
+    from solvers.result import Result
 
 
 def check_jobs_instances(*, with_interference: bool = False) -> list[JobsInstance]:
@@ -113,7 +113,7 @@ def check_jobs_method(method: JobsMethodLike, **parameters: Any) -> None:
     Parameters
     ----------
     method
-        Name of a registered method for jobs, or a function as `solve_jobs` takes it.
+        Name of a registered method for jobs, or a function as `solve` takes it.
     parameters
         Of the method.
 
@@ -129,11 +129,11 @@ def check_jobs_method(method: JobsMethodLike, **parameters: Any) -> None:
 
 
 def check_jobs_verified(method: JobsMethodLike, **parameters: Any) -> None:
-    """Check that schedules verify, for both objectives, and none is below a bound (`solve_jobs` raises otherwise)."""
-    is_exact = resolve_jobs_method(method)[0] in KINDS_WITH_RUN
+    """Check that schedules verify, for both objectives, and none is below a bound (`solve` raises otherwise)."""
+    is_exact = JOBS.resolve_method(method)[0] in KINDS_WITH_RUN
     for instance in _instances(method):
         for objective in JobsObjective:
-            bounds = [] if is_exact else lower_bound_jobs(instance, objective=objective, methods=QUICK_BOUNDS)
+            bounds = [] if is_exact else lower_bound(instance, objective=objective, methods=QUICK_BOUNDS)
             result = _run(instance, method, objective=objective, seed=1, bounds=bounds, **parameters)
             _expect(result.schedule is not None, "verified", instance, "a schedule, as there always is one")
             if is_exact:
@@ -221,14 +221,15 @@ JOBS_CHECKS: dict[str, Callable[..., None]] = {
 
 def _instances(method: JobsMethodLike) -> list[JobsInstance]:
     """Return the instances that a method must do right: exact methods may not know interference, policies need not."""
-    is_exact = resolve_jobs_method(method)[0] in KINDS_WITH_RUN
-    return check_jobs_instances(with_interference=not is_exact or method in KNOW_INTERFERENCE)
+    is_exact = JOBS.resolve_method(method)[0] in KINDS_WITH_RUN
+    knows = method in JOBS_METHODS and JOBS_METHODS[str(method)].knows_interference
+    return check_jobs_instances(with_interference=knows or not is_exact)
 
 
-def _run(instance: JobsInstance, method: JobsMethodLike, **options: Any) -> JobsResult:
+def _run(instance: JobsInstance, method: JobsMethodLike, **options: Any) -> Result:
     """Solve with one thread, without bounds that would do an exact method's work; `check_jobs_verified` gives some."""
     options.setdefault("bounds", [])
-    return solve_jobs(instance, method, threads=1, **options)
+    return solve(instance, method, threads=1, **options)
 
 
 def _same(first: JobsSchedule | None, second: JobsSchedule | None) -> bool:

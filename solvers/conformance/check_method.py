@@ -19,7 +19,8 @@ from instances.dag.instance import DagInstance
 from instances.dag.json import dag_instance_document
 from instances.dag.objective import Objective
 from instances.json_document import content_hash
-from solvers.methods import KINDS_WITH_RUN, kind_of
+from solvers.methods import KINDS_WITH_RUN
+from solvers.problem import DAG
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from heuristics.search.progress import Progress
     from instances.dag.schedule import DagSchedule
+    from solvers.methods import Kind
     from solvers.result import Result
 
 
@@ -159,6 +161,11 @@ def _run(instance: DagInstance, method: MethodLike, **options: Any) -> Result:
     if kind_of(method) in KINDS_WITH_RUN:
         options.setdefault("bounds", [])
     return solve(instance, method, threads=1, **options)
+
+
+def kind_of(method: MethodLike) -> Kind:
+    """Return the kind of a method for DAGs."""
+    return DAG.resolve_method(method)[0]
 
 
 def _expect(holds: bool, check: str, instance: DagInstance, expected: str) -> None:

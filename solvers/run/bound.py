@@ -12,12 +12,7 @@ from solvers.run.versions import hardware
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from instances.dag.instance import DagInstance
-    from instances.dag.objective import Objective
-    from instances.dag.schedule import DagSchedule
-    from instances.jobs.instance import JobsInstance
-    from instances.jobs.objective import JobsObjective
-    from instances.jobs.schedule import JobsSchedule
+    from instances.readers.optgap_json import Instance, Schedule
     from solvers.run.exact_run import ExactRun
     from solvers.run.outcome import Outcome
 
@@ -79,7 +74,7 @@ def best_bound(bounds: Sequence[Bound]) -> Bound | None:
 
 def with_proof(
     name: str,
-    objective: Objective | JobsObjective,
+    objective: str,
     contention: Contention,
     outcome: Outcome,
     value: int | None,
@@ -110,8 +105,8 @@ def with_proof(
 
 
 def check_against_bounds(
-    instance: DagInstance | JobsInstance,
-    schedule: DagSchedule | JobsSchedule | None,
+    instance: Instance,
+    schedule: Schedule | None,
     value: int | None,
     known: Sequence[Bound],
     name: str,

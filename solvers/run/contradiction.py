@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from instances.dag.instance import DagInstance
-from instances.dag.json import dag_instance_document, dag_schedule_document
-from instances.jobs.json import jobs_instance_document, jobs_schedule_document
+from instances.readers.optgap_json import codec_of
 from solvers.run.versions import hardware, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from instances.dag.schedule import DagSchedule
-    from instances.jobs.instance import JobsInstance
-    from instances.jobs.schedule import JobsSchedule
+    from instances.readers.optgap_json import Instance, Schedule
 
 
 REPRODUCER_FORMAT = "optgap/reproducer"
@@ -29,12 +25,12 @@ class ContradictionError(RuntimeError):
 
 
 def raise_contradiction(
-    instance: DagInstance | JobsInstance,
+    instance: Instance,
     claim: str,
     *,
-    schedule: DagSchedule | JobsSchedule | None,
+    schedule: Schedule | None,
     evidence: Mapping[str, object],
-    other_schedule: DagSchedule | JobsSchedule | None = None,
+    other_schedule: Schedule | None = None,
     claims: Mapping[str, str] | None = None,
 ) -> NoReturn:
     """Write a reproducer file and raise.
@@ -62,6 +58,7 @@ def raise_contradiction(
     ContradictionError
         Always.
     """
+    codec = codec_of(instance)
     document = {
         "format": REPRODUCER_FORMAT,
         "version": REPRODUCER_VERSION,
@@ -70,9 +67,9 @@ def raise_contradiction(
         "evidence": dict(evidence),
         "versions": versions(),
         "hardware": hardware(),
-        "instance": _instance_document(instance),
-        "schedule": None if schedule is None else _schedule_document(instance, schedule),
-        "other_schedule": None if other_schedule is None else _schedule_document(instance, other_schedule),
+        "instance": codec.instance_document(instance),
+        "schedule": None if schedule is None else codec.schedule_document(instance, schedule),
+        "other_schedule": None if other_schedule is None else codec.schedule_document(instance, other_schedule),
     }
     text = json.dumps(document, indent=1)
     name = f"optgap-reproducer-{instance.sha256[:12]}.json"
@@ -83,16 +80,3 @@ def raise_contradiction(
             continue
         raise ContradictionError(f"{claim} The reproducer is {path}.")
     raise ContradictionError(f"{claim} No reproducer could be written.")
-
-
-def _instance_document(instance: DagInstance | JobsInstance) -> dict[str, Any]:
-    """Return the instance as in its file, whichever problem it is of."""
-    return dag_instance_document(instance) if isinstance(instance, DagInstance) else jobs_instance_document(instance)
-
-
-def _schedule_document(instance: DagInstance | JobsInstance, schedule: DagSchedule | JobsSchedule) -> dict[str, Any]:
-    """Return a schedule as in its file."""
-    document: Callable[..., dict[str, Any]] = (
-        dag_schedule_document if isinstance(instance, DagInstance) else jobs_schedule_document
-    )
-    return document(instance, schedule)

@@ -12,11 +12,11 @@ from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
 from solvers.backends.cp_sat import cp_sat
 from solvers.lower_bound import lower_bound
-from solvers.methods import resolve_method
+from solvers.problem import DAG
 from solvers.run.bound import Bound, best_bound, check_against_bounds
 from solvers.run.exact_run import ExactRun
 from solvers.run.outcome import Termination
-from solvers.solve import START_BOUNDS, solve
+from solvers.solve import solve
 from studies.experiment.checked_method import method_of
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ class Contestant:
     @property
     def is_search(self) -> bool:
         """Whether it has a budget."""
-        return resolve_method(method_of(self.method))[0] == "search"
+        return DAG.resolve_method(method_of(self.method))[0] == "search"
 
     @property
     def is_random(self) -> bool:
         """Whether its result depends on the seed."""
-        return "rng" in inspect.signature(resolve_method(method_of(self.method))[1]).parameters
+        return "rng" in inspect.signature(DAG.resolve_method(method_of(self.method))[1]).parameters
 
     def run(
         self,
@@ -348,7 +348,7 @@ class RatioOracle:
 
     def _measure(self, instance: DagInstance, at_least: float) -> _Measured:
         """Return the ratio and what was computed on the way to it."""
-        bounds = lower_bound(instance, objective=self.objective, methods=START_BOUNDS)
+        bounds = lower_bound(instance, objective=self.objective, methods=DAG.start_bounds)
         least = best_bound(bounds)
         if least is None or least.value <= 0:
             raise NoRatioError("a schedule may cost nothing")
@@ -365,7 +365,7 @@ class RatioOracle:
 
     def _run(self, contestant: Contestant, instance: DagInstance, bounds: Sequence[Bound]) -> DagSchedule:
         """Return the schedule of a heuristic."""
-        schedule = contestant.run(instance, self.objective, bounds).schedule
+        schedule: DagSchedule | None = contestant.run(instance, self.objective, bounds).schedule
         if schedule is None:
             raise NoRatioError("no schedule")
         return schedule

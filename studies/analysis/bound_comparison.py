@@ -6,7 +6,8 @@ import statistics
 from typing import TYPE_CHECKING
 
 from instances.dag.contention import Contention
-from solvers.bound_table import DAG_SIZES, RECORD_COLUMNS, instance_sizes, record_frame
+from solvers.bound_table import RECORD_COLUMNS, record_frame
+from solvers.problem import DAG, problem_of
 from solvers.run.versions import hardware
 from solvers.table import DAGGER, Table, Tabular, latex_heading
 
@@ -44,10 +45,10 @@ class BoundComparison(Tabular):
         rules = sorted({str(table.contention) for table in tables})
         if len(rules) > 1:
             raise ValueError(f"tables: expected one rule of contention, got {' and '.join(rules)}.")
-        sizes = list(dict.fromkeys(tuple(instance_sizes(table.instance)) for table in tables))
+        sizes = list(dict.fromkeys(tuple(problem_of(table.instance).sizes_of(table.instance)) for table in tables))
         if len(sizes) > 1:
             raise ValueError("tables: expected instances of one problem, got DAGs of tasks and jobs.")
-        self.sizes = tuple(size.removeprefix("num_").replace("gpus", "GPUs") for size in (*sizes, DAG_SIZES)[0])
+        self.sizes = tuple(size.removeprefix("num_").replace("gpus", "GPUs") for size in (*sizes, DAG.sizes)[0])
         self.rule = rules[0] if rules and rules[0] != Contention.NONE else None
         self.tables = tuple(tables)
         self.objective_name = objectives[0] if objectives else ""
@@ -167,4 +168,4 @@ def _best_text(table: BoundTable) -> str:
 
 def _sizes(table: BoundTable) -> list[str]:
     """Return the sizes of an instance."""
-    return [str(size) for size in instance_sizes(table.instance).values()]
+    return [str(size) for size in problem_of(table.instance).sizes_of(table.instance).values()]

@@ -167,7 +167,7 @@ def _settings(
 
 def _contestant(method: str, place: str, seed: int, evaluations: int, texts: list[str]) -> "Contestant":
     """Return a heuristic with the parameters that are given as texts."""
-    from solvers.methods import resolve_method
+    from solvers.problem import DAG
     from studies.adversary.ratio import Contestant
     from studies.cli.parameters import set_parameters
     from studies.experiment.checked_method import method_of
@@ -175,7 +175,7 @@ def _contestant(method: str, place: str, seed: int, evaluations: int, texts: lis
     with options({"method": place}, place):
         parameters: dict[str, Any] = {}
         if texts:
-            function = resolve_method(method_of(method))[1]
+            function = DAG.resolve_method(method_of(method))[1]
             parameters = set_parameters(method, function, texts, without=["contention"])
         return Contestant(method=method, seed=seed, evaluations=evaluations, parameters=parameters)
 

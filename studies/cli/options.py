@@ -141,10 +141,10 @@ def dag_method(text: str) -> str:
     BadInputError
         If there is none of that name, or it is one for jobs only.
     """
-    from solvers.methods import method_named
+    from solvers.problem import DAG
 
     try:
-        method_named(text)
+        DAG.method_named(text)
     except ValueError as error:
         raise BadInputError(f"--{error}") from error
     return text

@@ -11,11 +11,10 @@ from instances.jobs.gantt import jobs_gantt_svg, plot_jobs_gantt
 from instances.jobs.json import read_jobs_instance, read_jobs_schedule, write_jobs_schedule
 from instances.jobs.objective import JobsObjective, jobs_objective_value
 from instances.jobs.verify import verify_jobs_schedule
-from solvers.lower_bound import default_bounds, known_bounds, lower_bound, lower_bound_jobs
-from solvers.methods import jobs_method_named, method_named
+from solvers.lower_bound import lower_bound
+from solvers.problem import DAG, JOBS
 from solvers.run.bound import best_bound
 from solvers.solve import solve
-from solvers.solve_jobs import solve_jobs
 from solvers.table import printable
 from studies.analysis.bound_comparison import BoundComparison
 from studies.cli.input import BadInputError, options, quoted, reading, writing
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
     from instances.jobs.schedule import JobsSchedule
     from solvers.bound_table import BoundTable
-    from solvers.result import JobsResult, Result
+    from solvers.result import Result
 
 
 def method_parameters(method: str, texts: Sequence[str], *, evaluations: int | None) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def method_parameters(method: str, texts: Sequence[str], *, evaluations: int | N
     BadInputError
         If it has no such parameter, or a budget of evaluations is given to what is no search.
     """
-    registered = method_named(method)
+    registered = DAG.method_named(method)
     if evaluations is not None and registered.kind != "search":
         raise BadInputError(f"--evaluations: expected none for {method}, which is no search; got {evaluations}.")
     return set_parameters(method, registered.resolve(), texts, without=["contention"]) if texts else {}
@@ -62,7 +61,7 @@ def check_confirm_options(method: str, confirm: bool, time_limit: float | None) 
         If one of them was asked for.
     """
     check_confirm_time_option(confirm, time_limit)
-    if confirm and method_named(method).kind != "exact":
+    if confirm and DAG.method_named(method).kind != "exact":
         raise BadInputError(f"--confirm: expected none for {method}, which is no exact method and proves no bound.")
 
 
@@ -80,7 +79,7 @@ def run_method(
     confirm: bool = False,
     confirm_time_limit: float | None = None,
     contention: str = "none",
-) -> Result:
+) -> Result[DagInstance, DagSchedule]:
     """Bound and solve an instance, with a line on the terminal once it takes longer; see `solve`.
 
     Where `against` names an exact method, that one proves the bound first, within the same time limit.
@@ -165,7 +164,7 @@ def solve_jobs_file(
     objective = jobs_objective(objective)
     refuse(for_dags)
     try:
-        function = jobs_method_named(method).resolve()
+        function = JOBS.method_named(method).resolve()
     except ValueError as error:
         raise BadInputError(f"--{error}") from error
     parameters = set_parameters(method, function, texts, without=OWN_ARGUMENTS) if texts else {}
@@ -227,19 +226,19 @@ def _run(
     seed: int,
     against: str | None,
     parameters: Mapping[str, Any],
-) -> JobsResult:
+) -> Result[JobsInstance, JobsSchedule]:
     """Bound and solve, with a line on the terminal once it takes longer."""
     with JobsProgress("bounding") as progress:
-        bounds = lower_bound_jobs(instance, objective=objective)
+        bounds = lower_bound(instance, objective=objective)
         if against is not None:
             progress.doing = against
-            bounds += lower_bound_jobs(
+            bounds += lower_bound(
                 instance, objective=objective, methods=[against], time_limit=time_limit, threads=threads, seed=seed
             )
         best = best_bound(bounds)
         progress.lower_bound = None if best is None else best.value
         progress.doing = method
-        return solve_jobs(
+        return solve(
             instance,
             method,
             objective=objective,
@@ -286,9 +285,9 @@ def bound_jobs_file(
     refuse(for_dags)
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     for name in names or []:
-        if name not in known_bounds():
+        if name not in JOBS.known_bounds:
             raise BadInputError(
-                f"--methods: expected some of {', '.join(known_bounds())} for jobs, got {quoted(name)}."
+                f"--methods: expected some of {', '.join(JOBS.known_bounds)} for jobs, got {quoted(name)}."
             )
     check_outputs([file], [csv, latex])
     with reading(file):
@@ -299,10 +298,10 @@ def bound_jobs_file(
             progress.doing = name
             progress.lower_bound = None if so_far.best is None else so_far.best.value
 
-        table = lower_bound_jobs(
+        table = lower_bound(
             instance,
             objective=objective,
-            methods=default_bounds(instance) if names is None else names,
+            methods=JOBS.default_bounds(instance) if names is None else names,
             time_limit=time_limit,
             threads=threads,
             seed=seed,

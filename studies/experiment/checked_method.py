@@ -8,8 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from solvers.methods import resolve_jobs_method, resolve_method
-from studies.experiment.specification import DAG, JOBS, PROBLEMS
+from studies.experiment.specification import DAG, PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
         If there is no such method or function.
     """
     if ":" not in name:
-        known = PROBLEMS[problem].methods
+        known = PROBLEMS[problem].problem.methods
         if name not in known:
             raise ValueError(f"method: expected one of {', '.join(known)} or MODULE:FUNCTION, got {name!r}.")
         return name
@@ -77,7 +76,7 @@ class CheckedMethod:
             method = method_of(name, problem)
         except ValueError as error:
             raise ValueError(f"{place}.{error}") from error
-        self.kind, function = resolve_jobs_method(method) if problem == JOBS else resolve_method(method)
+        self.kind, function = PROBLEMS[problem].problem.resolve_method(method)
         signature = inspect.signature(function).parameters
         accepted = {key: value for key, value in signature.items() if key not in GIVEN_BY_SOLVE}
         takes_all = any(value.kind is value.VAR_KEYWORD for value in accepted.values())

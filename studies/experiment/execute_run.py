@@ -15,7 +15,7 @@ from instances.dag.instance import DagInstance
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.instance import JobsInstance
 from instances.jobs.json import jobs_instance_document, jobs_instance_from_json
-from solvers.lower_bound import lower_bound, lower_bound_jobs
+from solvers.lower_bound import lower_bound
 from solvers.methods import KINDS_WITH_RUN
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Termination
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from heuristics.search.progress import Progress
-    from solvers.bound_table import BoundTable
-    from solvers.result import JobsResult, Result
+    from solvers.result import Result
     from solvers.run.bound import Bound
 
 
@@ -93,11 +92,7 @@ class _Last(Callback):
 def _bounded(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
     """Compute a lower bound."""
     names = None if order.method == "default" else [order.method]
-    table: BoundTable
-    if isinstance(instance, JobsInstance):
-        table = lower_bound_jobs(instance, objective=order.objective, methods=names)
-    else:
-        table = lower_bound(instance, objective=order.objective, methods=names)
+    table = lower_bound(instance, objective=order.objective, methods=names)
     best = table.best
     return RunAnswer(
         bound=None if best is None else best.value,
@@ -129,7 +124,7 @@ def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
         "callback": last,
         "bounds": bounds,
     }
-    result: Result | JobsResult
+    result: Result[Any, Any]
     more: Mapping[str, float] = {}
     if isinstance(instance, JobsInstance):
         result, more = solve_with_figures(instance, method_of(order.method, JOBS), parameters=parameters, **options)
@@ -144,7 +139,7 @@ def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
         bound=result.lower_bound if proved else None,
         bound_method=result.bound.method if proved and result.bound is not None else None,
         bound_proof=result.bound.proof if proved and result.bound is not None else None,
-        is_infeasible=getattr(result, "is_infeasible", False),
+        is_infeasible=result.is_infeasible,
         termination=str(result.termination),
         seconds=result.runtime_seconds,
         evaluations=1 if is_one_schedule else None if takes_run else last.evaluations,
@@ -164,7 +159,7 @@ def _check_weights(order: RunOrder) -> None:
         raise ValueError(f"parameters.weights: {expected}, got {found[:16]}...")
 
 
-def _trace(result: Result | JobsResult, is_one_schedule: bool) -> str:
+def _trace(result: Result[Any, Any], is_one_schedule: bool) -> str:
     """Return the trace as JSON."""
     points = [
         [
@@ -178,9 +173,9 @@ def _trace(result: Result | JobsResult, is_one_schedule: bool) -> str:
     return json.dumps(points, separators=(",", ":"))
 
 
-def _figures(result: Result | JobsResult, more: Mapping[str, float]) -> str | None:
+def _figures(result: Result[Any, Any], more: Mapping[str, float]) -> str | None:
     """Return JCT and other figures of a schedule of jobs, and what more is known of its run, as JSON."""
-    if not isinstance(result.instance, JobsInstance) or result.statistics is None:
+    if result.statistics is None:
         return None
     return json.dumps(result.statistics.to_dict() | dict(more), separators=(",", ":"))
 

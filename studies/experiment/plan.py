@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.jobs.instance import JobsInstance
-from solvers.check_arguments import refuse_interference
+from solvers.check_arguments import check_interference
 from solvers.methods import KINDS_WITH_RUN
+from solvers.problem import problem_of
 from studies.experiment.checked_method import AGENTS, CheckedMethod
 from studies.experiment.specification import SearchBudget
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from instances.dag.instance import DagInstance
+    from instances.jobs.instance import JobsInstance
     from studies.experiment.instances import StudyInstance
     from studies.experiment.specification import StudyMethod, StudySpec
 
@@ -177,11 +178,10 @@ def _refuse_interference(
     exact |= {f"methods[{index}]": one.entry.method for index, one in enumerate(contestants) if one.kind == "exact"}
     for place, name in exact.items():
         for instance in (item.instance for item in instances):
-            if isinstance(instance, JobsInstance):
-                try:
-                    refuse_interference(instance, name)
-                except ValueError as error:
-                    raise ValueError(f"{place}.{error} The instance is {instance.name}.") from error
+            try:
+                check_interference(problem_of(instance), instance, name)
+            except ValueError as error:
+                raise ValueError(f"{place}.{error} The instance is {instance.name}.") from error
 
 
 def _bound_run(spec: StudySpec, item: StudyInstance, name: str) -> PlannedRun:

@@ -86,7 +86,7 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
         name=study.text("name"),
         folder=folder,
         text=text,
-        problem=problem.name,
+        problem=problem.problem.name,
         seed=study.integer("seed", 0),
         repetitions=study.integer("repetitions", 1, low=1),
         objective=_objective(study, problem),
@@ -108,13 +108,14 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
 
 def _objective(study: TomlTable, problem: StudyProblem) -> Objective | JobsObjective:
     """Read what is minimised."""
-    known = [str(objective) for objective in problem.objectives]
-    return problem.objectives(study.text("objective", known[0], choices=known))
+    known = [str(objective) for objective in problem.problem.objectives]
+    objective: Objective | JobsObjective = problem.problem.objectives(study.text("objective", known[0], choices=known))
+    return objective
 
 
 def _method(table: TomlTable, problem: StudyProblem) -> StudyMethod:
     """Read one of `[[methods]]`."""
-    name = _method_name(table, list(problem.methods), problem)
+    name = _method_name(table, list(problem.problem.methods), problem)
     parameters = table.parameters("parameters")
     method = StudyMethod(
         label=table.text("label", name), method=name, parameters=parameters, vary=_vary(table, parameters)
@@ -142,9 +143,11 @@ def _method_name(table: TomlTable, known: list[str], problem: StudyProblem) -> s
     if ":" in name:
         return name
     other = other_problem(problem)
-    if name not in known and name in other.methods and name not in problem.methods:
-        expected = f'a method of the problem "{problem.name}" ({", ".join(known)})'
-        raise ValueError(f'{table.place("method")}: expected {expected}, got {name!r} of the problem "{other.name}".')
+    if name not in known and name in other.problem.methods and name not in problem.problem.methods:
+        expected = f'a method of the problem "{problem.problem.name}" ({", ".join(known)})'
+        raise ValueError(
+            f'{table.place("method")}: expected {expected}, got {name!r} of the problem "{other.problem.name}".'
+        )
     return checked_text(name, table.place("method"), known)
 
 
@@ -161,12 +164,12 @@ def _budget(table: TomlTable) -> SearchBudget:
 
 def _reference(table: TomlTable, problem: StudyProblem) -> tuple[tuple[str, ...], tuple[ExactReference, ...]]:
     """Read `[reference]`: bounds, and one of `[[reference.exact]]` per exact method."""
-    bounds = table.texts("bounds", (DEFAULT_BOUNDS,), choices=[DEFAULT_BOUNDS, *problem.bounds], at_least=0)
+    bounds = table.texts("bounds", (DEFAULT_BOUNDS,), choices=[DEFAULT_BOUNDS, *problem.problem.bounds], at_least=0)
     exact = []
     for entry in table.tables("exact"):
         exact.append(
             ExactReference(
-                method=checked_text(entry.text("method"), entry.place("method"), problem.exact_methods()),
+                method=checked_text(entry.text("method"), entry.place("method"), problem.problem.exact_methods),
                 time_limit=entry.positive("time_limit"),
                 threads=entry.integer("threads", 1, low=1),
                 parameters=entry.parameters("parameters"),
@@ -200,18 +203,19 @@ def read_instance_table(
     other = other_problem(problem)
     for name in other.fields:
         if table.has(name):
-            expected = f'fields of the problem "{problem.name}"'
-            raise ValueError(f'{table.place(name)}: expected {expected}, got one of the problem "{other.name}".')
+            expected = f'fields of the problem "{problem.problem.name}"'
+            found = f'one of the problem "{other.problem.name}"'
+            raise ValueError(f"{table.place(name)}: expected {expected}, got {found}.")
     if table.has("bundled"):
         bundled = BundledInstances(names=table.texts("bundled", choices=list(BUNDLED)))
         table.close()
         return bundled
     for family in table.texts("family"):
         if family in other.families:
-            expected = f'families of the problem "{problem.name}" ({", ".join(problem.families)})'
-            raise ValueError(f'{table.place("family")}: expected {expected}, got {family!r} of "{other.name}".')
+            expected = f'families of the problem "{problem.problem.name}" ({", ".join(problem.families)})'
+            raise ValueError(f'{table.place("family")}: expected {expected}, got {family!r} of "{other.problem.name}".')
     families = table.texts("family", choices=problem.families)
-    grid = _jobs_grid(table, families) if problem.name == JOBS else _dag_grid(table, families)
+    grid = _jobs_grid(table, families) if problem.problem.name == JOBS else _dag_grid(table, families)
     table.close()
     return grid
 

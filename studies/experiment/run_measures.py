@@ -14,7 +14,7 @@ from heuristics.jobs.policies.guided_policy import exact
 from instances.jobs.iteration_time import gpus_of_kind, least_durations
 from instances.jobs.objective import JobsObjective
 from solvers.run.contradiction import raise_contradiction
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 from studies.experiment.checked_method import AGENTS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heuristics.search.progress import Callback
     from instances.jobs.instance import JobsInstance
     from instances.jobs.schedule import JobsSchedule
-    from solvers.result import JobsResult
+    from solvers.result import Result
 
 
 def solve_with_figures(
@@ -36,13 +36,13 @@ def solve_with_figures(
     *,
     parameters: Mapping[str, Any],
     **options: Any,
-) -> tuple[JobsResult, dict[str, float]]:
-    """Run `solve_jobs`, and return what is proved about the run, or what its agents did, beside the result.
+) -> tuple[Result[JobsInstance, JobsSchedule], dict[str, float]]:
+    """Run `solve`, and return what is proved about the run, or what its agents did, beside the result.
 
     Parameters
     ----------
     instance, method, options
-        As of `solve_jobs`.
+        As of `solve`.
     parameters
         Of the method.
 
@@ -128,29 +128,29 @@ def solve_with_guarantee(
     seed: int = 0,
     parameters: Mapping[str, Any],
     **options: Any,
-) -> tuple[JobsResult, MeasuredGuarantee | None]:
-    """Run `solve_jobs`, and measure the guarantee of the run where there is one.
+) -> tuple[Result[JobsInstance, JobsSchedule], MeasuredGuarantee | None]:
+    """Run `solve`, and measure the guarantee of the run where there is one.
 
     Parameters
     ----------
     instance, method, objective, seed, options
-        As of `solve_jobs`.
+        As of `solve`.
     parameters
         Of the method.
 
     Returns
     -------
-    JobsResult and MeasuredGuarantee or None
+    Result and MeasuredGuarantee or None
         None where nothing is proved about the run.
 
     Raises
     ------
     ContradictionError
-        If the run is above its proved upper bound, or as `solve_jobs`; a reproducer file is left.
+        If the run is above its proved upper bound, or as `solve`; a reproducer file is left.
     """
     objective = JobsObjective(objective)
     if not has_guarantee(method, parameters, objective):
-        return solve_jobs(instance, method, objective=objective, seed=seed, **options, **parameters), None
+        return solve(instance, method, objective=objective, seed=seed, **options, **parameters), None
     log: list[Simulation] = []
 
     @wraps(a_srpt)
@@ -161,7 +161,7 @@ def solve_with_guarantee(
         log.append(simulation)
         return simulation.schedule
 
-    result = solve_jobs(instance, with_log, objective=objective, seed=seed, **options, **parameters)
+    result = solve(instance, with_log, objective=objective, seed=seed, **options, **parameters)
     if result.objective is None or not log:
         return result, None
     rest = {name: parameters.get(name, default) for name, default in (("tau", "1/4"), ("phi", None))}

@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import solvers.problem
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import FAMILIES
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
-from instances.jobs.objective import JobsObjective
-from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
-from solvers.methods import JOBS_METHODS, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from heuristics.search.stop_criteria import StopCriterion
-    from solvers.methods import Method
+    from instances.jobs.objective import JobsObjective
+    from solvers.problem import Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,47 +26,28 @@ class StudyProblem:
 
     Parameters
     ----------
-    name
-        Of the problem, as in ``[study] problem``.
-    objectives
-        What may be minimised; the first is the default.
-    families, bounds
-        Names of generator families and of bounds without search.
-    methods
-        Registered methods by name.
+    families
+        Names of generator families.
     fields
         Fields of ``[[instances]]`` that only this problem has.
     """
 
-    name: str
-    objectives: type[Objective | JobsObjective]
+    problem: Problem
     families: tuple[str, ...]
-    bounds: tuple[str, ...]
-    methods: Mapping[str, Method]
     fields: tuple[str, ...]
-
-    def exact_methods(self) -> list[str]:
-        """Return the names of the methods that prove optima."""
-        return [name for name, method in self.methods.items() if method.kind == "exact"]
 
 
 DAG, JOBS = "dag", "jobs"
 
 PROBLEMS = {
     DAG: StudyProblem(
-        name=DAG,
-        objectives=Objective,
+        problem=solvers.problem.DAG,
         families=tuple(FAMILIES),
-        bounds=tuple(BOUND_METHODS),
-        methods=METHODS,
         fields=("tasks", "ccr", "heterogeneity", "cost", "name", "bundled"),
     ),
     JOBS: StudyProblem(
-        name=JOBS,
-        objectives=JobsObjective,
+        problem=solvers.problem.JOBS,
         families=tuple(ALL_JOBS_FAMILIES),
-        bounds=tuple(JOBS_BOUND_METHODS),
-        methods=JOBS_METHODS,
         fields=("jobs", "load", "tick_seconds"),
     ),
 }
@@ -76,7 +56,7 @@ PROBLEMS = {
 
 def other_problem(problem: StudyProblem) -> StudyProblem:
     """Return the other one: names and fields of it are told apart from those that nobody knows."""
-    return PROBLEMS[JOBS if problem.name == DAG else DAG]
+    return PROBLEMS[JOBS if problem.problem.name == DAG else DAG]
 
 
 NO_BUDGET = "-"

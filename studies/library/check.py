@@ -16,8 +16,8 @@ from instances.jobs.verify import verify_jobs_schedule
 from instances.library.catalogue import library_identifier
 from instances.library.ledger import LOCK
 from instances.library.library import CATALOGUE, INSTANCES, LEDGER, SCHEDULES
-from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
-from solvers.lower_bound import lower_bound, lower_bound_jobs
+from solvers.lower_bound import lower_bound
+from solvers.problem import problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -204,13 +204,9 @@ def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEn
     """Derive the bounds that are worth their time, and the stored one if it is without search."""
     stored = "" if entry.bound is None else entry.bound.provenance.method
     name = entry.objective_name
-    if isinstance(instance, DagInstance):
-        bounds = list(lower_bound(instance, objective=name))
-        is_left = stored in BOUND_METHODS and all(bound.method != stored for bound in bounds)
-        return [*bounds, *(lower_bound(instance, objective=name, methods=[stored]) if is_left else [])]
-    bounds = list(lower_bound_jobs(instance, objective=name))
-    is_left = stored in JOBS_BOUND_METHODS and all(bound.method != stored for bound in bounds)
-    return [*bounds, *(lower_bound_jobs(instance, objective=name, methods=[stored]) if is_left else [])]
+    bounds = list(lower_bound(instance, objective=name))
+    is_left = stored in problem_of(instance).bounds and all(bound.method != stored for bound in bounds)
+    return [*bounds, *(lower_bound(instance, objective=name, methods=[stored]) if is_left else [])]
 
 
 def _told(error: OSError | ValueError) -> str:

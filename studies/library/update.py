@@ -15,15 +15,14 @@ from instances.library.ledger import KnownBound, KnownSchedule, LedgerContradict
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.confirm import confirm_bound
 from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
-from solvers.lower_bound import lower_bound, lower_bound_jobs
-from solvers.methods import JOBS_METHODS, KINDS_WITH_RUN, METHODS, jobs_method_named, method_named
+from solvers.lower_bound import lower_bound
+from solvers.methods import JOBS_METHODS, KINDS_WITH_RUN, METHODS
 from solvers.run.bound import Bound, best_bound
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import Interrupt
 from solvers.run.outcome import Termination
 from solvers.run.versions import hardware, versions
 from solvers.solve import solve
-from solvers.solve_jobs import solve_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from instances.jobs.schedule import JobsSchedule
     from instances.library.ledger import LedgerEntry
     from instances.library.library import Library
-    from solvers.result import JobsResult, Result
+    from solvers.result import Result
 
 
 BOUNDS = "bounds"
@@ -206,12 +205,12 @@ class _Update:
             return False
         if not isinstance(self.instance, DagInstance):
             limits = {"time_limit": self.plan.confirm_time_limit, "threads": self.plan.threads, "seed": self.plan.seed}
-            result = solve_jobs(
+            result = solve(
                 self.instance,
                 CONFIRMING_JOBS_METHOD,
                 objective=self.objective_name,
                 bounds=[],
-                start=self._stored(),  # type: ignore[arg-type]
+                start=self._stored(),
                 **limits,  # type: ignore[arg-type]
             )
             self._keep_result(result, time_limit_text(self.plan.confirm_time_limit))
@@ -250,7 +249,7 @@ class _Update:
             return True
         if method not in METHODS:
             return False
-        kind, plan = method_named(method).kind, self.plan
+        kind, plan = METHODS[method].kind, self.plan
         takes_run = kind in KINDS_WITH_RUN
         counts = kind == "search" and plan.evaluations is not None
         time_limit = None if counts or kind == "construction" else plan.time_limit
@@ -273,13 +272,13 @@ class _Update:
         """Run a method or a bound on a jobs instance."""
         if method == BOUNDS or method in JOBS_BOUND_METHODS:
             names = None if method == BOUNDS else [method]
-            self._keep_bound(best_bound(lower_bound_jobs(instance, objective=self.objective_name, methods=names)))
+            self._keep_bound(best_bound(lower_bound(instance, objective=self.objective_name, methods=names)))
             return True
         if method not in JOBS_METHODS:
             return False
-        takes_run, plan = jobs_method_named(method).kind in KINDS_WITH_RUN, self.plan
+        takes_run, plan = JOBS_METHODS[method].kind in KINDS_WITH_RUN, self.plan
         start = self._stored() if takes_run else None
-        result = solve_jobs(
+        result = solve(
             instance,
             method,
             objective=self.objective_name,
@@ -302,7 +301,7 @@ class _Update:
         """Return the stored bound as methods take it."""
         return [] if self.entry.bound is None else [stored_bound(self.entry, self.objective_name)]
 
-    def _keep_result(self, result: Result | JobsResult, budget: str | None) -> None:
+    def _keep_result(self, result: Result, budget: str | None) -> None:
         """Keep schedule and bound of a method, where they are its own."""
         self.is_interrupted = result.termination is Termination.INTERRUPTED
         bound, found = None, None

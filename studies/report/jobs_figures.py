@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from solvers.result import JobsResult
+    from instances.jobs.instance import JobsInstance
+    from instances.jobs.schedule import JobsSchedule
+    from solvers.result import Result
+
+    JobsResult = Result[JobsInstance, JobsSchedule]
 
 
 MARKERS = ("o", "s", "D", "^", "v", "P")

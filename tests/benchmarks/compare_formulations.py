@@ -32,7 +32,8 @@ from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
 from solvers.backends.highs import compile_milp, run_highs
 from solvers.lower_bound import lower_bound
-from solvers.methods import METHODS, WARM_START_METHODS
+from solvers.methods import METHODS
+from solvers.problem import DAG
 from solvers.run.outcome import Status
 from solvers.run.versions import hardware, version_of
 from solvers.solve import solve
@@ -97,7 +98,7 @@ def instances(num_tasks: int) -> dict[DagInstance, int]:
 
 def _start(instance: DagInstance) -> int:
     """Return the makespan of the best list schedule, from which exact methods start."""
-    values = [solve(instance, method).objective for method in WARM_START_METHODS]
+    values = [solve(instance, method).objective for method in DAG.warm_starts]
     return min(value for value in values if value is not None)
 
 

@@ -17,7 +17,7 @@ from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.generators.dag.generate import generate
 from instances.generators.dag.planted import planted_optimum
-from solvers.methods import WARM_START_METHODS
+from solvers.problem import DAG
 from solvers.run.versions import hardware, versions
 from solvers.solve import solve
 
@@ -71,7 +71,7 @@ def run(
     group: str, instance: DagInstance, optimum: int | None, *, time_limit: float, threads: int, seed: int
 ) -> dict[str, object]:
     """Solve one instance by lists and by `lns`, and return the row; `solve` verifies every schedule."""
-    lists = {name: solve(instance, name, bounds=[]).objective for name in WARM_START_METHODS}
+    lists = {name: solve(instance, name, bounds=[]).objective for name in DAG.warm_starts}
     result = solve(instance, "lns", time_limit=time_limit, threads=threads, seed=seed)
     return {
         "group": group,

@@ -17,7 +17,7 @@ from instances.clusters.cluster import parse_cluster
 from instances.generators.jobs.generate import generate_jobs
 from solvers.methods import JOBS_METHODS
 from solvers.run.versions import hardware, versions
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
@@ -40,10 +40,10 @@ def instance_number(number: int) -> JobsInstance:
 
 
 def run(number: int, method: str, *, time_limit: float, threads: int, seed: int) -> dict[str, object]:
-    """Run one method on one instance and return the row; the schedule is verified by `solve_jobs`."""
+    """Run one method on one instance and return the row; the schedule is verified by `solve`."""
     instance = instance_number(number)
     limits = {"time_limit": time_limit, "threads": threads} if JOBS_METHODS[method].kind == "exact" else {}
-    result = solve_jobs(instance, method, objective="total_completion", seed=seed, **limits)  # type: ignore[arg-type]
+    result = solve(instance, method, objective="total_completion", seed=seed, **limits)  # type: ignore[arg-type]
     return {
         "number": number,
         "instance": instance.name,
@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     policies = [name for name, method in JOBS_METHODS.items() if method.kind != "exact"]
-    parser.add_argument("--methods", nargs="*", default=["cp-sat", *policies], help="any method of solve_jobs()")
+    parser.add_argument("--methods", nargs="*", default=["cp-sat", *policies], help="any method of solve()")
     parser.add_argument("--only", nargs="*", type=int, default=None, help="numbers of instances, all by default")
     options = parser.parse_args()
     rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []

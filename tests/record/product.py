@@ -37,8 +37,9 @@ from instances.readers.dag.bundled import bundled_instance as bundled_instance
 from solvers.bound_methods import BOUND_METHODS as BOUND_METHODS
 from solvers.bound_methods import JOBS_BOUND_METHODS as JOBS_BOUND_METHODS
 from solvers.lower_bound import lower_bound as lower_bound
-from solvers.lower_bound import lower_bound_jobs as lower_bound_jobs
 from solvers.methods import JOBS_METHODS as JOBS_METHODS
 from solvers.methods import METHODS as METHODS
 from solvers.solve import solve as solve
 from studies.cli.main import main as main
+
+lower_bound_jobs = lower_bound

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +23,7 @@ from solvers.confirm import confirm_bounds
 from solvers.confirmation.claim import confirmation_run
 from solvers.confirmation.reproducer import Reproducer, read_reproducer
 from solvers.lower_bound import lower_bound
+from solvers.problem import DAG, PROBLEMS
 from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Outcome, Status, Termination
@@ -52,7 +53,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_list_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let exact methods begin without a schedule."""
-    monkeypatch.setattr(sys.modules["solvers.solve"], "WARM_START_METHODS", ())  # solvers.solve is the function
+    monkeypatch.setitem(PROBLEMS, "dag", dataclasses.replace(DAG, warm_starts=()))
 
 
 def _lie(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
@@ -361,7 +362,7 @@ def test_largest_bound_is_asked_first(example_e: DagInstance, monkeypatch: pytes
         asked.append(bound)
         return Opinion(confirmed_by="me") if bound <= 10 else Opinion(reason="not reached")
 
-    monkeypatch.setattr(solvers.confirm, "second_opinion", up_to_ten)
+    monkeypatch.setattr(solvers.confirmation.claim, "second_opinion", up_to_ten)
     run = confirmation_run(time_limit=1.0, threads=1, seed=0)
     done, confirmations = confirm_bounds(example_e, Objective.MAKESPAN, _bounds(4, 12, 9, 10, 12), run=run)
     assert asked == [12, 10]

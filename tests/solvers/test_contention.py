@@ -16,10 +16,10 @@ from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.bound_table import BoundTable
-from solvers.check_arguments import knows_contention
 from solvers.conformance.check_method import check_instances
 from solvers.lower_bound import lower_bound
-from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS
+from solvers.methods import KINDS_WITH_RUN, METHODS, knows_contention
+from solvers.problem import DAG
 from solvers.result import Result, UnverifiedScheduleError
 from solvers.run.bound import Bound
 from solvers.run.outcome import Status
@@ -65,7 +65,7 @@ def test_list_of_methods() -> None:
     """
     assert {"cp-sat", "heft", "cpop", "peft", "etf", "min-min", "max-min"} <= set(KNOWING)
     assert {"round-robin", "random", "random-search", "woa"} <= set(KNOWING)
-    assert set(WARM_START_METHODS) <= set(KNOWING)
+    assert set(DAG.warm_starts) <= set(KNOWING)
     assert {name for name in IGNORANT if METHODS[name].kind not in KINDS_WITH_RUN} == set(FREE_TRANSFERS)
 
 

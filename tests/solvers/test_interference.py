@@ -14,11 +14,10 @@ from instances.jobs.json import jobs_schedule_from_json, jobs_schedule_to_json
 from instances.jobs.schedule import JobsSchedule
 from instances.jobs.servers import Racks
 from solvers.bound_methods import JOBS_BOUND_METHODS
-from solvers.check_arguments import KNOW_INTERFERENCE
-from solvers.lower_bound import lower_bound_jobs
+from solvers.lower_bound import lower_bound
 from solvers.methods import JOBS_METHODS
 from solvers.run.outcome import Status, Termination
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 from tests.brute_force_interference import optimum_interfering, tiny_interfering
 from tests.interference_strategies import two_jobs
 
@@ -29,20 +28,20 @@ POLICIES = [name for name, method in JOBS_METHODS.items() if method.kind == "pol
 EXACT = [name for name, method in JOBS_METHODS.items() if method.kind == "exact"]
 
 
-@pytest.mark.parametrize("method", [name for name in EXACT if name not in KNOW_INTERFERENCE])
+@pytest.mark.parametrize("method", [name for name in EXACT if not JOBS_METHODS[name].knows_interference])
 def test_who_does_not_know_interference_is_refused(method: str) -> None:
     """Tests that a model to which jobs run as long as alone says so, as method and as bound, and runs without it."""
     message = rf"method: expected one that knows interference \(co-location-search, or a policy\), got '{method}'"
     with pytest.raises(ValueError, match=message):
-        solve_jobs(two_jobs(), method)
+        solve(two_jobs(), method)
     with pytest.raises(ValueError, match=message):
-        lower_bound_jobs(two_jobs(), methods=[method])
-    assert solve_jobs(dataclasses.replace(two_jobs(), interference=None), method, threads=1).objective == 19
+        lower_bound(two_jobs(), methods=[method])
+    assert solve(dataclasses.replace(two_jobs(), interference=None), method, threads=1).objective == 19
 
 
 def test_figures_by_hand() -> None:
     """Tests the figures of the worked example: jobs of 10 and 5 ticks that run for 12 and 7."""
-    result = solve_jobs(two_jobs(), "fifo")
+    result = solve(two_jobs(), "fifo")
     assert result.objective == 23
     figures = result.statistics
     assert figures is not None
@@ -55,7 +54,7 @@ def test_figures_by_hand() -> None:
     assert figures.utilisation == pytest.approx((2 * 12 + 2 * 7) / (4 * 12))
     assert result.to_dict()["statistics"]["interference"] == dataclasses.asdict(slowed)  # type: ignore[index]
     assert "ticks lost" in result.summary()["interference"]
-    base = solve_jobs(dataclasses.replace(two_jobs(), interference=None), "fifo")
+    base = solve(dataclasses.replace(two_jobs(), interference=None), "fifo")
     assert base.statistics is not None
     assert "interference" not in base.statistics.to_dict()
     assert "interference" not in base.summary()
@@ -76,7 +75,7 @@ def test_shared_gpus_by_hand() -> None:
     """Tests utilisation and lanes where two jobs share a GPU: a on GPUs 0 and 1 to 15, b on 1 and 2 from 4 to 14."""
     instance = two_jobs(pair=700)
     schedule = JobsSchedule.from_placements(instance, [0, 4], [np.array([[2]])] * 2, [{0: [0, 1]}, {0: [1, 2]}])
-    result = solve_jobs(instance, _Given(schedule))
+    result = solve(instance, _Given(schedule))
     assert result.completion is not None
     assert result.completion.tolist() == [15, 14]
     assert result.statistics is not None
@@ -91,13 +90,13 @@ def test_shared_gpus_by_hand() -> None:
 def test_optimum_and_policies(seed: int) -> None:
     """Tests bounds <= proven optimum = enumeration <= every policy on tiny instances, shared GPUs in half of them."""
     instance = tiny_interfering(seed)
-    proof = solve_jobs(instance, "co-location-search", time_limit=60)
+    proof = solve(instance, "co-location-search", time_limit=60)
     optimum = optimum_interfering(instance)
     assert (proof.status, proof.objective, proof.lower_bound) == (Status.OPTIMAL, optimum, optimum)
-    bounds = lower_bound_jobs(instance, methods=list(JOBS_BOUND_METHODS))
+    bounds = lower_bound(instance, methods=list(JOBS_BOUND_METHODS))
     assert all(bound.value <= optimum for bound in bounds)
     for name in POLICIES:
-        result = solve_jobs(instance, name, bounds=[proof.bound] if proof.bound is not None else [])
+        result = solve(instance, name, bounds=[proof.bound] if proof.bound is not None else [])
         assert result.objective is not None
         assert result.objective >= optimum
 
@@ -108,7 +107,7 @@ def test_uplinks_in_exact_methods(seed: int) -> None:
     tiny = tiny_interfering(seed)
     racks = Racks.of([*range(tiny.num_servers)], [1] * tiny.num_servers)
     instance = dataclasses.replace(tiny, interference=None, racks=racks)
-    results = [solve_jobs(instance, method, threads=1, time_limit=60) for method in EXACT]
+    results = [solve(instance, method, threads=1, time_limit=60) for method in EXACT]
     assert {result.status for result in results} == {Status.OPTIMAL}
     assert len({result.objective for result in results}) == 1
 
@@ -121,7 +120,7 @@ class _StopAtOnce(Callback):
 
 def test_interrupted_search_keeps_its_start() -> None:
     """Tests that a search that is stopped has the best policy's schedule, 24, and the bound before it, 20, not 21."""
-    result = solve_jobs(tiny_interfering(1), "co-location-search", callback=_StopAtOnce())
+    result = solve(tiny_interfering(1), "co-location-search", callback=_StopAtOnce())
     assert (result.objective, result.lower_bound, result.status) == (24, 20, Status.FEASIBLE)
     assert result.termination is Termination.INTERRUPTED
-    assert solve_jobs(tiny_interfering(1), "co-location-search").objective == 21
+    assert solve(tiny_interfering(1), "co-location-search").objective == 21

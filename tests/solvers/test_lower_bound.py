@@ -14,9 +14,10 @@ from instances.dag.objective import Objective
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.objective import JobsObjective
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
-from solvers.lower_bound import default_bounds, lower_bound, lower_bound_jobs
+from solvers.lower_bound import lower_bound
 from solvers.lower_bound import lower_bound as front_door
 from solvers.methods import JOBS_METHODS
+from solvers.problem import JOBS
 from solvers.run.bound import Bound, best_bound
 from solvers.run.versions import version_of
 from solvers.solve import solve
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 def test_worked_example() -> None:
     """Tests the values of the reference by name, in the order asked for, then the exact method."""
     names = ["release-plus-duration", "virtual-srpt", "mean-busy-time", "cp-sat"]
-    table = lower_bound_jobs(worked_example(), methods=names, threads=1, time_limit=60)
+    table = lower_bound(worked_example(), methods=names, threads=1, time_limit=60)
     assert [(bound.method, bound.value) for bound in table] == list(zip(names, [64, 54, 66, 98], strict=True))
     assert table.best is not None
     assert (table.best.method, table.best.is_optimum) == ("cp-sat", True)
@@ -43,8 +44,8 @@ def test_worked_example() -> None:
 def test_every_default_bound_is_below_a_schedule(instance: JobsInstance) -> None:
     """Tests that no default bound exceeds the schedule of a policy, for both objectives."""
     for objective in JobsObjective:
-        table = lower_bound_jobs(instance, objective=objective)
-        assert [bound.method for bound in table] == default_bounds(instance)
+        table = lower_bound(instance, objective=objective)
+        assert [bound.method for bound in table] == JOBS.default_bounds(instance)
         schedule = solve(instance, "wcs-duration", objective=objective, bounds=[])
         assert schedule.objective is not None
         assert all(0 <= bound.value <= schedule.objective for bound in table)
@@ -54,7 +55,7 @@ def test_every_default_bound_is_below_a_schedule(instance: JobsInstance) -> None
 def test_others_are_no_bounds(name: str) -> None:
     """Tests that a policy, a bound of DAGs and what does not exist are refused."""
     with pytest.raises(ValueError, match=rf"^methods: expected some of virtual-srpt, .*, cp-sat, .*, got '{name}'"):
-        lower_bound_jobs(worked_example(), methods=[name])
+        lower_bound(worked_example(), methods=[name])
 
 
 def test_every_registered_bound_and_method_can_be_imported() -> None:
@@ -72,7 +73,7 @@ def test_every_registered_bound_and_method_can_be_imported() -> None:
 def test_table_states_the_sizes_of_jobs() -> None:
     """Tests that CSV, frame and LaTeX have jobs, servers and GPUs where tables of DAGs have tasks and edges."""
     instance = worked_example()
-    table = lower_bound_jobs(instance)
+    table = lower_bound(instance)
     (first, *_) = csv.DictReader(io.StringIO(table.to_csv()))
     assert (first["num_jobs"], first["num_servers"], first["num_gpus"]) == ("3", "2", "4")
     assert "num_tasks" not in first
@@ -87,7 +88,7 @@ def test_problems_are_not_mixed_in_a_table() -> None:
     """Tests that a table of bounds of both problems is refused, although they share an objective."""
     tables = [
         lower_bound(DagInstance.from_lists([[3]]), objective="weighted_completion"),
-        lower_bound_jobs(worked_example(), objective="weighted_completion"),
+        lower_bound(worked_example(), objective="weighted_completion"),
     ]
     with pytest.raises(ValueError, match=r"^tables: expected instances of one problem, got DAGs of tasks and jobs\.$"):
         BoundComparison(tables)
@@ -95,7 +96,7 @@ def test_problems_are_not_mixed_in_a_table() -> None:
 
 def test_many_jobs_are_bounded() -> None:
     """Tests that the default bounds of two thousand jobs exist and order as they must."""
-    values = {bound.method: bound.value for bound in lower_bound_jobs(generate_jobs("jobs-poisson", jobs=2000, seed=1))}
+    values = {bound.method: bound.value for bound in lower_bound(generate_jobs("jobs-poisson", jobs=2000, seed=1))}
     assert values["rank-wise"] >= max(values["virtual-srpt"], values["release-plus-duration"])
     assert values["sets-of-kinds"] >= max(values.values())
 

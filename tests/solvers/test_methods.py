@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from solvers.bound_methods import BOUND_METHODS
-from solvers.methods import KINDS_WITH_RUN, METHODS, WARM_START_METHODS, kind_of, method_named
+from solvers.methods import KINDS_WITH_RUN, METHODS
+from solvers.problem import DAG
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,9 +28,9 @@ def test_path_leads_to_a_function_of_its_kind(name: str) -> None:
     assert function.__doc__
     assert method.summary
     assert method.source
-    assert kind_of(name) == method.kind
+    assert DAG.resolve_method(name)[0] == method.kind
     if method.kind not in KINDS_WITH_RUN:
-        assert kind_of(function) == method.kind
+        assert DAG.resolve_method(function)[0] == method.kind
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -46,7 +47,7 @@ def test_bounds_have_names_of_their_own() -> None:
 
 def test_warm_starts_are_constructions() -> None:
     """Tests that exact methods start from registered constructions that need nothing but the instance."""
-    for name in WARM_START_METHODS:
+    for name in DAG.warm_starts:
         assert METHODS[name].kind == "construction"
         required = [
             parameter
@@ -63,7 +64,7 @@ def test_warm_starts_are_constructions() -> None:
 def test_unknown_name(name: str, hint: str) -> None:
     """Tests that an unknown name lists the known ones and suggests a close one, if there is one."""
     with pytest.raises(ValueError) as caught:
-        method_named(name)
+        DAG.method_named(name)
     assert str(caught.value) == f"method: expected one of {', '.join(METHODS)}, got {name!r}{hint}."
 
 

@@ -17,7 +17,7 @@ from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.objective import JobsObjective
 from instances.jobs.schedule import JobsSchedule
 from instances.jobs.servers import JobsServer
-from solvers.result import JobsResult, Result, UnverifiedScheduleError
+from solvers.result import Result, UnverifiedScheduleError
 from solvers.run.bound import Bound
 from solvers.run.outcome import Status, Termination
 from solvers.run.recorder import TracePoint
@@ -31,13 +31,13 @@ def _twenty() -> JobsInstance:
     return JobsInstance.from_parts([server], jobs, name="twenty")
 
 
-def _result(instance: JobsInstance, start: int, **options: Any) -> JobsResult:
+def _result(instance: JobsInstance, start: int, **options: Any) -> Result:
     """Return the result with all jobs starting at one tick."""
     schedule = JobsSchedule.from_placements(
         instance, np.full(instance.num_jobs, start), [np.ones((1, 1), dtype=np.int64)] * instance.num_jobs
     )
     given: dict[str, Any] = {"objective_name": JobsObjective.TOTAL_COMPLETION, "bound": None, **options}
-    return JobsResult(
+    return Result(
         instance=instance,
         method="mine",
         schedule=schedule,

@@ -18,7 +18,7 @@ from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.lower_bound import lower_bound
-from solvers.methods import WARM_START_METHODS
+from solvers.problem import DAG
 from solvers.result import Result, UnverifiedScheduleError
 from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
@@ -183,7 +183,7 @@ def test_time_limit_keeps_schedule_and_bound(heft_example: DagInstance) -> None:
     """Tests that without any time the best list schedule and the best bound without search come back."""
     result = solve(heft_example, "cp-sat", time_limit=1e-9)
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
-    assert result.objective == min(solve(heft_example, name).objective for name in WARM_START_METHODS) == 76
+    assert result.objective == min(solve(heft_example, name).objective for name in DAG.warm_starts) == 76
     assert result.lower_bound == max(bound.value for bound in lower_bound(heft_example))
 
 

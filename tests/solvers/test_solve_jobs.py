@@ -24,7 +24,6 @@ from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
-from solvers.solve_jobs import solve_jobs
 from tests.jobs_strategies import jobs_instances, worked_example
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def test_policies_on_the_worked_example(method: str, parameters: Mapping[str, st
 @given(instance=jobs_instances(), method=st.sampled_from(POLICIES), objective=st.sampled_from(JobsObjective))
 def test_no_policy_is_below_a_bound(instance: JobsInstance, method: str, objective: JobsObjective) -> None:
     """Tests that schedules verify, that what is told of them is recomputed, and that no bound is above them."""
-    result = solve_jobs(instance, method, objective=objective, seed=3)
+    result = solve(instance, method, objective=objective, seed=3)
     assert result.schedule is not None
     assert verify_jobs_schedule(instance, result.schedule) == []
     assert result.objective == jobs_objective_value(instance, result.schedule, objective)
@@ -77,10 +76,10 @@ def test_no_policy_is_below_a_bound(instance: JobsInstance, method: str, objecti
     assert result.termination is Termination.FINISHED
 
 
-def test_solve_hands_jobs_over() -> None:
-    """Tests that `solve` and `solve_jobs` are the same run, with total completion as the default."""
+def test_objective_of_jobs_is_total_completion_by_default() -> None:
+    """Tests that `solve` minimises the total completion time of jobs unless it is told otherwise, in equal runs."""
     instance = generate_jobs("jobs-small", jobs=6, seed=2)
-    first, second = solve(instance, "spwf", seed=5), solve_jobs(instance, "spwf", seed=5)
+    first, second = solve(instance, "spwf", seed=5), solve(instance, "spwf", objective="total_completion", seed=5)
     assert first.objective == second.objective
     assert first.objective_name is second.objective_name is JobsObjective.TOTAL_COMPLETION
     assert (first.method, first.seed, first.threads) == ("spwf", 5, 1)
@@ -192,7 +191,7 @@ def test_own_policy() -> None:
     """Tests that a function of the user's is a method: one job after the other, each on the first servers that fit."""
 
     def one_by_one(instance: JobsInstance) -> JobsSchedule:
-        placements = [solve_jobs(instance, "fifo", bounds=[]).schedule]
+        placements = [solve(instance, "fifo", bounds=[]).schedule]
         assert placements[0] is not None
         starts, time = [], int(instance.release.max(initial=0))
         for job in range(instance.num_jobs):
@@ -212,7 +211,7 @@ def test_other_returns_are_refused() -> None:
     with pytest.raises(TypeError, match=r"^method: expected a JobsSchedule or None from the function, got int\.$"):
         solve(worked_example(), lambda instance: 5)  # type: ignore[call-overload]  # that is the misuse
     with pytest.raises(TypeError, match=r"^method: expected a name or a function, got 5\.$"):
-        solve_jobs(worked_example(), 5)  # type: ignore[arg-type]  # that is the misuse
+        solve(worked_example(), 5)  # type: ignore[arg-type]  # that is the misuse
 
 
 def test_schedule_of_another_instance_is_refused() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from instances.jobs.gantt import jobs_gantt_svg, plot_jobs_gantt, server_lanes
 from instances.jobs.objective import job_durations
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 from tests.jobs_strategies import jobs_instances, worked_example
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @given(instance=jobs_instances())
 def test_lanes_hold_every_replica_once(instance: JobsInstance) -> None:
     """Tests that no two bars overlap, none leaves its server, and each job has as many lanes as replicas there."""
-    schedule = solve_jobs(instance, "wcs-duration", bounds=[]).schedule
+    schedule = solve(instance, "wcs-duration", bounds=[]).schedule
     assert schedule is not None
     bars = server_lanes(instance, schedule)
     durations = job_durations(instance, schedule)
@@ -46,7 +46,7 @@ def test_lanes_hold_every_replica_once(instance: JobsInstance) -> None:
 def test_chart_draws_every_bar_and_names_servers() -> None:
     """Tests the data drawn: a polygon per bar at its time, servers with their GPUs, names in wide bars."""
     instance = worked_example()
-    schedule = solve_jobs(instance, "fifo", bounds=[]).schedule
+    schedule = solve(instance, "fifo", bounds=[]).schedule
     assert schedule is not None
     bars = server_lanes(instance, schedule)
     ax = plot_jobs_gantt(instance, schedule)
@@ -60,7 +60,7 @@ def test_chart_draws_every_bar_and_names_servers() -> None:
 def test_svg_is_the_same_each_time() -> None:
     """Tests that the chart of a schedule is one element, the same bytes each time."""
     instance = worked_example()
-    schedule = solve_jobs(instance, "fifo", bounds=[]).schedule
+    schedule = solve(instance, "fifo", bounds=[]).schedule
     assert schedule is not None
     first, second = (jobs_gantt_svg(instance, schedule) for _ in range(2))
     assert first == second

@@ -13,7 +13,7 @@ from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.planted import planted_optimum
 from solvers.backends import lns_starts as module
 from solvers.backends.lns_starts import packed_schedule, waste
-from solvers.methods import WARM_START_METHODS
+from solvers.problem import DAG
 from solvers.solve import solve
 from tests.runs import run_with
 from tests.strategies import dag_instances
@@ -24,7 +24,7 @@ def test_packing_where_lists_fail() -> None:
     instance = DagInstance.from_lists(
         [[2, 5]] * 6, [(task, task + 1, 0) for task in range(5)], task_memory=[2, 2, 2, 2, 3, 3], gpu_memory=[7, 7]
     )
-    assert all(solve(instance, name, bounds=[]).schedule is None for name in WARM_START_METHODS)
+    assert all(solve(instance, name, bounds=[]).schedule is None for name in DAG.warm_starts)
     schedule = packed_schedule(instance, np.zeros((6, 2)), run_with())
     assert schedule is not None
     assert verify_dag_schedule(instance, schedule) == []

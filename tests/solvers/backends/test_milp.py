@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import signal
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +19,7 @@ from instances.dag.schedule import DagSchedule
 from instances.generators.dag.generate import generate
 from solvers.backends.highs import CompiledMilp, HighsAnswer, compile_milp
 from solvers.backends.highs_worker import run_highs_in_worker
+from solvers.problem import DAG, PROBLEMS
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
@@ -53,7 +54,7 @@ def test_wrong_optimum_is_a_contradiction(
     lie = HighsAnswer(solution=None, dual_bound=18.0, is_finished=True, is_infeasible=False, seconds=0.0)
     monkeypatch.setattr(solvers.run_milp, "run_highs", lambda *_, **__: lie)
     start = DagSchedule(gpu=[0, 0, 0, 1, 0], start=[0, 7, 4, 15, 10])
-    monkeypatch.setattr(sys.modules["solvers.solve"], "WARM_START_METHODS", ())  # solvers.solve is the function
+    monkeypatch.setitem(PROBLEMS, "dag", dataclasses.replace(DAG, warm_starts=()))
     with pytest.raises(ContradictionError, match="HiGHS proves 18, CP-SAT finds 15"):
         solve(example_e, "milp-disjunctive", bounds=[], start=start, threads=1)
     assert len(list(tmp_path.glob("optgap-reproducer-*.json"))) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import dataclasses
 import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from solvers.backends.nip import Scip
 from solvers.backends.run_pyomo import BackEndAnswer
+from solvers.problem import DAG, PROBLEMS
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
@@ -71,7 +72,7 @@ def test_wrong_optimum_is_a_contradiction(
         has_solution=False, dual_bound=18.0, is_infeasible=False, termination=Termination.FINISHED, seconds=0.0
     )
     monkeypatch.setattr(Scip, "solve", lambda *_, **__: lie)
-    monkeypatch.setattr(sys.modules["solvers.solve"], "WARM_START_METHODS", ())  # solvers.solve is the function
+    monkeypatch.setitem(PROBLEMS, "dag", dataclasses.replace(DAG, warm_starts=()))
     start = DagSchedule(gpu=[0, 0, 0, 1, 0], start=[0, 7, 4, 15, 10])
     with pytest.raises(ContradictionError, match="SCIP proves 18, CP-SAT finds 15"):
         solve(example_e, "nip", bounds=[], start=start, threads=1)

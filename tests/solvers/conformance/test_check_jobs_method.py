@@ -21,7 +21,7 @@ from solvers.conformance.check_jobs_method import (
 from solvers.conformance.check_method import ConformanceError
 from solvers.methods import JOBS_METHODS
 from solvers.result import UnverifiedScheduleError
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
@@ -72,7 +72,7 @@ def test_oracles_are_found_out() -> None:
 
 def _fifo(instance: JobsInstance, seed: int = 0) -> JobsSchedule:
     """Return a right schedule."""
-    schedule = solve_jobs(instance, "fifo", seed=seed, bounds=[]).schedule
+    schedule = solve(instance, "fifo", seed=seed, bounds=[]).schedule
     assert schedule is not None
     return schedule
 

@@ -14,7 +14,7 @@ from heuristics.jobs.policies.guided_policy import ASrptParameters
 from heuristics.jobs.policies.run_policy import run_policy
 from instances.jobs.json import write_jobs_instance
 from instances.jobs.objective import JobsObjective
-from solvers.lower_bound import lower_bound_jobs
+from solvers.lower_bound import lower_bound
 from studies.analysis.online_summary import online_summary, summary_tables
 from studies.experiment.run_measures import measured_guarantee
 from studies.experiment.specification import InstanceFiles, JobsGrid, StudyMethod
@@ -138,7 +138,7 @@ def test_files_noise_and_progress(tmp_path: Path) -> None:
     methods = [*noise_entries((1.0, 4.0), ("spjf",)), StudyMethod(label="oracle", method="spjf")]
     files = InstanceFiles(patterns=(str(tmp_path / "w.json"),))
     frame = online_against_offline([files], methods, workers=1, on_state=heard.append)
-    best = lower_bound_jobs(instance).best
+    best = lower_bound(instance).best
     assert best is not None
     assert set(frame["bound"]) == {best.value}
     assert not frame["is_optimum"].any()

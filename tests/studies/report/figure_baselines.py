@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from solvers.result import JobsResult
+    from solvers.result import Result
 
 
 BASELINE = Path(__file__).parent / "baseline"
@@ -104,7 +104,7 @@ def save(ax: Axes, path: Path) -> None:
 
 
 @lru_cache
-def _results(num_jobs: int) -> dict[str, JobsResult]:
+def _results(num_jobs: int) -> dict[str, Result]:
     """Return three policies on a few jobs."""
     instance = generate_jobs("jobs-small", jobs=num_jobs, seed=1, load=1.0)
     return {name: solve(instance, name, bounds=[]) for name in ("fifo", "wcs-duration", "spjf")}

@@ -13,11 +13,11 @@ from solvers.solve import solve
 from studies.report.jobs_figures import cluster_over_time, jct_distribution, mean_level, online_gaps, parameter_sweep
 
 if TYPE_CHECKING:
-    from solvers.result import JobsResult
+    from solvers.result import Result
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, JobsResult]:
+def results() -> dict[str, Result]:
     """Return three policies on forty jobs."""
     instance = generate_jobs("jobs-small", jobs=40, seed=1, load=1.0)
     return {name: solve(instance, name, bounds=[]) for name in ("fifo", "wcs-duration", "a-srpt")}
@@ -59,7 +59,7 @@ def test_sweep_orders_points_by_the_parameter() -> None:
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "4"]
 
 
-def test_distribution_starts_at_one_and_ends_at_the_largest(results: dict[str, JobsResult]) -> None:
+def test_distribution_starts_at_one_and_ends_at_the_largest(results: dict[str, Result]) -> None:
     """Tests that every line falls from 1 at the smallest JCT to one job at the largest."""
     ax = jct_distribution(results)
     for line, result in zip(ax.lines, results.values(), strict=True):
@@ -79,7 +79,7 @@ def test_mean_level_by_hand() -> None:
     assert mean_level(empty, empty, empty, edges).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_areas_are_work_and_waiting(results: dict[str, JobsResult]) -> None:
+def test_areas_are_work_and_waiting(results: dict[str, Result]) -> None:
     """Tests that the area under GPUs in use is the work, and that under the queue all waiting together."""
     axes = cluster_over_time(results)
     assert len(axes) == 4
@@ -99,7 +99,7 @@ def _area(patch: object) -> float:
     return float((values * np.diff(edges)).sum())
 
 
-def test_runs_without_a_schedule_are_refused(results: dict[str, JobsResult]) -> None:
+def test_runs_without_a_schedule_are_refused(results: dict[str, Result]) -> None:
     """Tests that a run without a schedule cannot be drawn over time."""
     instance = results["fifo"].instance
     stopped = solve(instance, "fifo", bounds=[], time_limit=1e-9)

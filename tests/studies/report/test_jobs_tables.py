@@ -10,7 +10,7 @@ import pytest
 
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.json import write_jobs_instance
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 from studies.analysis.frames import to_frame
 from studies.experiment.read_specification import study_spec_from_toml
 from studies.experiment.store import StudyStore
@@ -154,7 +154,7 @@ def test_jobs_that_interfere_are_tabulated(tmp_path: Path) -> None:
     run_here(spec, tmp_path / "study")
     with StudyStore(tmp_path / "study") as store:
         (row,) = to_frame(store).to_dict("records")
-    found = solve_jobs(instance, "fifo").statistics
+    found = solve(instance, "fifo").statistics
     assert found is not None
     assert found.interference is not None
     assert (row["jct_mean"], row["interference_lost_mean"]) == (found.jct_mean, found.interference.lost_mean)

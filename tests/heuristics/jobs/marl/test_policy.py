@@ -26,7 +26,7 @@ from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.objective import JobsObjective, job_durations
 from instances.jobs.verify import verify_jobs_schedule
 from solvers.run.outcome import Termination
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 from studies.experiment.stored_documents import stored_schedule_text
 from tests.heuristics.jobs.marl.seen import stream
 from tests.heuristics.jobs.marl.test_partitions import servers_and_jobs
@@ -184,7 +184,7 @@ def test_the_network_decides(own: str) -> None:
     with pytest.raises(ValueError, match=r"^training: expected none beside weights, got 2\.$"):
         run_of(instance, weights=own, training=2)
     with pytest.raises(ValueError, match=r"^training: expected one of 1, 2, 3, 4, 5, got 9\.$"):
-        solve_jobs(instance, "marl", training=9)
+        solve(instance, "marl", training=9)
 
 
 class StopAfter(Callback):
@@ -211,14 +211,14 @@ def test_stop_and_time_limit() -> None:
         callback = StopAfter(reports)
         assert marl(instance, np.random.default_rng(0), callback) is None
         assert len(callback.rows) == reports
-    result = solve_jobs(instance, "marl", time_limit=1e-9)
+    result = solve(instance, "marl", time_limit=1e-9)
     assert (result.schedule, result.termination) == (None, Termination.TIME_LIMIT)
 
 
 def test_weighted_objective_has_a_gap() -> None:
     """Tests the front door under both objectives: gaps of at least 0 for one schedule."""
     instance = generate_jobs("jobs-small-co-located", jobs=8, seed=3, load=1.0)
-    results = [solve_jobs(instance, "marl", objective=objective) for objective in JobsObjective]
+    results = [solve(instance, "marl", objective=objective) for objective in JobsObjective]
     assert all(result.gap is not None and result.gap >= 0 for result in results)
     assert stored_schedule_text(results[0].schedule) == stored_schedule_text(results[1].schedule)
 

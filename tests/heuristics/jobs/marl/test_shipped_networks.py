@@ -24,7 +24,7 @@ from heuristics.jobs.marl.shipped_networks import (
 from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances_sha256, validation_set
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
 from heuristics.jobs.marl.training.settings import TrainingSettings
-from solvers.solve_jobs import solve_jobs
+from solvers.solve import solve
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,7 +106,7 @@ def test_trained_networks_beat_rules_at_load_09() -> None:
     for rule in ("fifo", "load-balancing", "tetris", "bin-packing"):
         found = []
         for instance in held_out:
-            total = solve_jobs(instance, rule, seed=0, objective="total_completion", bounds=[]).objective
+            total = solve(instance, rule, seed=0, objective="total_completion", bounds=[]).objective
             assert total is not None
             found.append(float(total - instance.release.sum()) / instance.num_jobs)
         for trained in (by_default, of_all_trainings("trained")):

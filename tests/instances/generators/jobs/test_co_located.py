@@ -15,7 +15,7 @@ from instances.jobs.interference import NOT_TOGETHER
 from instances.jobs.json import jobs_instance_from_json, jobs_instance_to_json
 from instances.jobs.objective import JobsObjective
 from instances.readers.jobs.gavel_pairs import COLUMNS, read_gavel_pairs
-from solvers.lower_bound import lower_bound_jobs
+from solvers.lower_bound import lower_bound
 from solvers.solve import solve
 from tests.real_data import real_data
 
@@ -72,7 +72,7 @@ def test_jobs_do_slow_each_other() -> None:
     """Tests that at load 0.9 FIFO loses time to interference, and that every figure of the result says so alike."""
     for family in ("jobs-co-located", "jobs-shared-gpus"):
         instance = generate_jobs(family, jobs=60, seed=1, load=0.9)
-        result = solve(instance, method="fifo", bounds=lower_bound_jobs(instance, methods=["sets-of-kinds"]))
+        result = solve(instance, method="fifo", bounds=lower_bound(instance, methods=["sets-of-kinds"]))
         assert result.statistics is not None
         slowed = result.statistics.interference
         assert slowed is not None
@@ -146,7 +146,7 @@ def test_measured_pairs(gpu_type: str, not_allowed: int) -> None:
     instance = share_gpus(generate_jobs("jobs-poisson", jobs=30, seed=1, load=0.9), table, seed=2)
     assert instance.share == 2
     assert instance.sha256 == share_gpus(instance, table, seed=2).sha256
-    result = solve(instance, method="wcs-duration", bounds=lower_bound_jobs(instance, methods=["sets-of-kinds"]))
+    result = solve(instance, method="wcs-duration", bounds=lower_bound(instance, methods=["sets-of-kinds"]))
     assert result.lower_bound is not None
     assert result.objective is not None
     assert result.lower_bound <= result.objective
