@@ -1,1 +1,1 @@
-"""Methods without a proof; modules directly in here serve both problems."""
+"""Methods without a proof of quality; the modules directly in this package serve both problems."""

@@ -101,8 +101,8 @@ class PlainKeys:
         if self.decoding == "ranked":
             return ranked[min(len(ranked) - 1, math.floor(len(ranked) * u * u))]
         allowed = self.allowed[task]
-        wished = allowed[min(len(allowed) - 1, math.floor(len(allowed) * u))]
-        return wished if wished in fitting else ranked[0]
+        desired = allowed[min(len(allowed) - 1, math.floor(len(allowed) * u))]
+        return desired if desired in fitting else ranked[0]
 
 
 def _first_gap(busy: list[tuple[int, int]], earliest: int, length: int) -> int:

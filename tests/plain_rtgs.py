@@ -1,4 +1,4 @@
-"""RTGS once more, in loops and lists: an oracle for every placement that the herd makes, with the same draws."""
+"""RTGS once more, in loops and lists: an oracle for every placement that the population makes, with the same draws."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def plain_place(
     return PlainWhale(gpu, int(overflow), value, [load[k] for k in gpu], running)
 
 
-def plain_wish_pick(instance: DagInstance, wish: list[float]) -> Callable[[int, list[int], list[int]], int]:
+def plain_load_pick(instance: DagInstance, wish: list[float]) -> Callable[[int, list[int], list[int]], int]:
     """Return how Algorithm C picks: nearest load, ties to the lowest GPU."""
     duration = instance.durations.tolist()
 
@@ -128,14 +128,14 @@ def plain_rtgs(
             others = [index for index in movers if index != mover] or [leader]
             target = whales[leader if abs(step) < 1 else others[draws.other[row]]]
             z, x = (whale.final if wish == "final_load" else whale.running for whale in (target, whales[mover]))
-            wishes = []
+            desired = []
             for task in range(n):
                 way = step
                 if abs(step) < 1 and draws.p[row] > 0.5:
                     l = draws.l[row, task]
                     way = math.exp(spiral * l) * math.cos(2 * math.pi * l)
-                wishes.append(z[task] + draws.sign[row, task] * way * (z[task] - x[task]))
-            children.append(plain_place(instance, order, insertion, plain_wish_pick(instance, wishes), objective))
+                desired.append(z[task] + draws.sign[row, task] * way * (z[task] - x[task]))
+            children.append(plain_place(instance, order, insertion, plain_load_pick(instance, desired), objective))
         made += children
         whales = [whales[leader], *children]
     return made[:evaluations]

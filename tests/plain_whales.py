@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def plain_moves(
-    pod: list[list[float]],
+    whales: list[list[float]],
     leader: list[float],
     draws: Draws,
     a: float,
@@ -26,15 +26,15 @@ def plain_moves(
 
     Parameters
     ----------
-    pod, leader
+    whales, leader
         Positions.
     draws
         Random numbers of the round.
     a, variant, distance, spiral
         As in `woa`.
     """
-    before = [list(whale) for whale in pod]
-    after = [list(whale) for whale in pod]
+    before = [list(whale) for whale in whales]
+    after = [list(whale) for whale in whales]
     r1, r2, p, l, other = (entry.tolist() for entry in draws)
     for index, whale in enumerate(before):
         for j, x in enumerate(whale):

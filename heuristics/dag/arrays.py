@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class DagArrays(NamedTuple):
-    """Everything a kernel needs; n tasks, m GPUs, ticks and bytes as in `DagInstance`."""
+    """All data of an instance that a kernel needs; n tasks, m GPUs, ticks and bytes as in `DagInstance`."""
 
     durations: NDArray[np.int64]  # (n, m), -1 where not allowed
-    allowed: NDArray[np.bool_]  # (n, m), may run and fits by itself
+    allowed: NDArray[np.bool_]  # (n, m), the task may run there, and the memory holds it alone
     only_gpu: NDArray[np.int64]  # (n,), the one allowed GPU, or -1 where there are several
     mean_duration: NDArray[np.float64]  # (n,), over allowed GPUs
     task_memory: NDArray[np.int64]  # (n,)
     gpu_memory: NDArray[np.int64]  # (m,), -1 where there is no limit
-    release: NDArray[np.int64]  # (n,), of the task's job
+    release: NDArray[np.int64]  # (n,), release of the task's job
     job_of_task: NDArray[np.int64]  # (n,)
     job_release: NDArray[np.int64]  # (jobs,)
     weight: NDArray[np.int64]  # (jobs,)
@@ -35,8 +35,8 @@ class DagArrays(NamedTuple):
     succ_offsets: NDArray[np.int64]  # (n + 1,)
     succ_tasks: NDArray[np.int64]  # (edges,)
     succ_mean_delay: NDArray[np.float64]  # (edges,)
-    num_link_classes: NDArray[np.int64]  # (m,), different links out of each GPU, its own memory among them
-    link_class: NDArray[np.int64]  # (m, m), class of the link from k to l among those out of k
+    num_link_classes: NDArray[np.int64]  # (m,), different links from each GPU, including that to its own memory
+    link_class: NDArray[np.int64]  # (m, m), class of the link from k to l among those from k
     class_latency: NDArray[np.int64]  # (m, classes)
     class_bytes_per_tick: NDArray[np.float64]  # (m, classes), infinite for GPU k itself
     topological_order: NDArray[np.int64]  # (n,)
@@ -46,15 +46,15 @@ _KNOWN: WeakKeyDictionary[DagInstance, DagArrays] = WeakKeyDictionary()
 
 
 def dag_arrays(instance: DagInstance) -> DagArrays:
-    """Return the arrays of an instance; made once per instance, for instances never change."""
+    """Return the arrays of an instance; made once per instance, because instances never change."""
     arrays = _KNOWN.get(instance)
     if arrays is None:
-        arrays = _KNOWN[instance] = _make(instance)
+        arrays = _KNOWN[instance] = _flattened(instance)
     return arrays
 
 
-def _make(instance: DagInstance) -> DagArrays:
-    """Flatten the instance."""
+def _flattened(instance: DagInstance) -> DagArrays:
+    """Return new arrays of an instance."""
     before, after = predecessors(instance), successors(instance)
     allowed = instance.allowed
     mean_delay = mean_transfer_delays(instance)
@@ -83,7 +83,7 @@ def _make(instance: DagInstance) -> DagArrays:
 
 
 def _link_classes(instance: DagInstance) -> dict[str, NDArray[Any]]:
-    """Group the links out of every GPU by latency and bandwidth: a kernel computes one delay per group, not per GPU."""
+    """Group the links from every GPU by latency and bandwidth: a kernel computes one delay per group, not per GPU."""
     m = instance.num_gpus
     bandwidth = np.array(instance.bytes_per_tick)
     np.fill_diagonal(bandwidth, np.inf)  # with latency 0: no delay

@@ -1,4 +1,8 @@
-"""List scheduling that chooses task and GPU together: the builder, ETF, min-min and max-min (Numba)."""
+"""List scheduling that chooses task and GPU together: the builder, ETF, min-min and max-min (Numba).
+
+Every method returns None where it runs into a memory limit. Its choices ignore contention (what transfers share);
+`retime` makes the schedule keep it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ LARGEST_FINISH = 2
 
 @njit(cache=True, forceinline=True)
 def _start_on(arrays: DagArrays, timeline: Timeline, task: int, k: int, ready: int) -> int:
-    """Return the earliest start of a task on GPU k after everything that runs there."""
+    """Return the earliest start of a task on GPU k after all tasks that run there."""
     count = timeline.num_slots[k]
     return earliest_free_start(
         timeline.slot_start[k], timeline.slot_finish[k], count, ready, arrays.durations[task, k], False
@@ -86,7 +90,7 @@ def _goes_first(
 
 @njit(cache=True)
 def _first_free(timeline: Timeline) -> int:
-    """Return when the first GPU has run all that was placed on it."""
+    """Return when the first GPU has finished all tasks placed on it."""
     earliest = 2**62
     for k in range(len(timeline.num_slots)):
         if timeline.num_slots[k] == 0:
@@ -99,18 +103,11 @@ def _first_free(timeline: Timeline) -> int:
 def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Placement:
     """Place all tasks, each time the (task, GPU) pair that the rule prefers among all ready tasks; no insertion.
 
-    A GPU's state changes only when something is placed on it, so a ready task's best GPU is out of date only where that
-    GPU was used since. Best starts and finishes never fall, and none is before the first GPU is free; so where the
-    smallest one is wanted, a task that loses with what is certain about it is not looked at again.
+    A GPU's state changes only when a task is placed on it, so a ready task's best GPU is out of date only where that
+    GPU was used since. Best starts and finishes never fall, and none is before the first GPU is free; where the
+    smallest one is wanted, a task whose lower bounds already lose is not examined again.
 
-    Parameters
-    ----------
-    arrays
-        The instance.
-    rule
-        One of the rules above.
-    level
-        Breaks ties of `EARLIEST_START`, shape (n,).
+    The rule is one of those above; the level of each task, shape (n,), breaks ties of `EARLIEST_START`.
     """
     n, m = arrays.durations.shape
     timeline = new_timeline(arrays)
@@ -120,8 +117,8 @@ def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> P
     best_gpu = np.empty(n, dtype=np.int64)
     best_start = np.empty(n, dtype=np.int64)
     best_finish = np.empty(n, dtype=np.int64)
-    times_used = np.zeros(m, dtype=np.int64)  # of each GPU
-    seen_used = np.empty(n, dtype=np.int64)  # of the best GPU, when it was found
+    times_used = np.zeros(m, dtype=np.int64)  # number of tasks placed on each GPU
+    seen_used = np.empty(n, dtype=np.int64)  # that number for a task's best GPU when it was found
     shortest = np.full(n, np.int64(2**62))
     for task in range(n):
         for k in range(m):
@@ -171,25 +168,12 @@ def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> P
 
 
 def retime(instance: DagInstance, placement: Placement, contention: Contention) -> DagSchedule | None:
-    """Keep GPUs and the order of starts, and start everything as early as the rule allows.
+    """Keep GPUs and the order of starts, and start every task as early as contention allows; ours.
 
-    Tasks are taken in order of start (ties: predecessors first); each one's transfers are booked as in `heft`, then it
-    starts after them and after the tasks that are on its GPU already. Our own: methods whose choices know nothing of
-    contention so come to schedules that keep it. Without contention the schedule stays as it is.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    placement
-        What a kernel placed without contention, nothing earlier than needed.
-    contention
-        What transfers share.
-
-    Returns
-    -------
-    DagSchedule | None
-        None where the placement exceeds a memory limit.
+    Tasks are taken in order of start (ties: predecessors first); the transfers to each task are booked as in `heft`,
+    then it starts after them and after the tasks that are already on its GPU. Thus methods whose choices ignore
+    contention yield schedules that keep it. Without contention the schedule stays as it is. Returns None where the
+    placement exceeds a memory limit.
     """
     nics = new_nics(instance, contention)
     if nics is None or placement.overflow > 0:
@@ -199,64 +183,40 @@ def retime(instance: DagInstance, placement: Placement, contention: Contention) 
     priority = np.empty(instance.num_tasks)
     priority[np.lexsort((position, placement.start))] = -np.arange(instance.num_tasks, dtype=np.float64)
     arrays = dag_arrays(instance)
-    # With all tasks pinned to where they fit together, none is turned away on the way.
-    again = place_by_list(arrays, priority, pinned=placement.gpu, insertion=False, nics=nics)
-    return schedule_of(instance, again, nics)
+    # All tasks are pinned to GPUs on which they fit together, so none is moved to another GPU.
+    retimed = place_by_list(arrays, priority, pinned=placement.gpu, insertion=False, nics=nics)
+    return schedule_of(instance, retimed, nics)
 
 
 def etf(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
-    """Return the schedule of earliest task first, None where it runs into a memory limit.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    contention
-        What transfers share. The choices know nothing of it; `retime` makes the schedule keep it.
+    """Place the pair of ready task and GPU that starts first: earliest task first.
 
     References
     ----------
     Hwang, Chow, Anger and Lee (1989), Scheduling Precedence Graphs in Systems with Interprocessor Communication Times,
-    SIAM J. Computing 18(2): ties by static level. Deviations: static levels from mean durations, as the original knows
-    identical processors only; among GPUs with the same start the smaller finish; memory and releases as in `heft`.
+    SIAM J. Computing 18(2): ties by static level. Deviations: static levels from mean durations, because the original
+    has identical processors only; among GPUs with the same start the smaller finish; memory and releases as in `heft`.
     """
-    arrays = dag_arrays(instance)
-    return retime(instance, build_dynamic(arrays, EARLIEST_START, static_levels(arrays)), contention)
+    return _schedule_dynamically(instance, EARLIEST_START, contention)
 
 
 def min_min(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
-    """Return the schedule of min-min, None where it runs into a memory limit.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    contention
-        What transfers share. The choices know nothing of it; `retime` makes the schedule keep it.
+    """Place the ready task whose best finish is smallest.
 
     References
     ----------
     Ibarra and Kim (1977), J. ACM 24(2), for independent tasks. Deviation: applied to the ready tasks at every step,
     with transfers in the finish; memory and releases as in `heft`.
     """
-    arrays = dag_arrays(instance)
-    return retime(instance, build_dynamic(arrays, SMALLEST_FINISH, np.zeros(instance.num_tasks)), contention)
+    return _schedule_dynamically(instance, SMALLEST_FINISH, contention)
 
 
 def max_min(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
-    """Return the schedule of max-min, None where it runs into a memory limit.
+    """Place the ready task whose best finish is largest; source and deviations as in `min_min`."""
+    return _schedule_dynamically(instance, LARGEST_FINISH, contention)
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    contention
-        What transfers share. The choices know nothing of it; `retime` makes the schedule keep it.
 
-    References
-    ----------
-    Ibarra and Kim (1977), J. ACM 24(2), for independent tasks. Deviation: applied to the ready tasks at every step,
-    with transfers in the finish; memory and releases as in `heft`.
-    """
+def _schedule_dynamically(instance: DagInstance, rule: int, contention: Contention) -> DagSchedule | None:
+    """Return the schedule of `build_dynamic` under contention."""
     arrays = dag_arrays(instance)
-    return retime(instance, build_dynamic(arrays, LARGEST_FINISH, np.zeros(instance.num_tasks)), contention)
+    return retime(instance, build_dynamic(arrays, rule, static_levels(arrays)), contention)

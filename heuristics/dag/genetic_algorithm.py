@@ -1,56 +1,30 @@
-"""A genetic algorithm on random keys, a rival of the whales, in DEAP's toolbox idiom."""
+"""A genetic algorithm on random keys."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from deap import base
 
-from heuristics.dag.population import Chromosome, RoundLog
-from heuristics.dag.random_keys import PointEvaluator, RandomKeys
-from heuristics.search.run import SearchRun
-from instances.dag.contention import Contention
+from heuristics.dag.key_search import Chromosome, key_search
+from heuristics.search.settings import require_at_least, require_between
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heuristics.search.progress import Callback
-    from heuristics.search.stop_criteria import StopCriterion
-    from instances.dag.instance import DagInstance
-    from instances.dag.objective import Objective
-    from instances.dag.schedule import DagSchedule
+    from heuristics.dag.key_search import KeysRun, Proposals
+    from heuristics.dag.random_keys import RandomKeys
 
 
-def ga(
-    instance: DagInstance,
-    objective: Objective,
-    rng: np.random.Generator,
-    stop: StopCriterion,
-    callback: Callback,
-    *,
-    population: int = 20,
-    decoding: str = "ranked",
-    tournament: int = 3,
-    crossover: float = 0.9,
-    mutation: float | None = None,
-    heft_seed: bool = True,
-    contention: Contention = Contention.NONE,
-) -> DagSchedule | None:
-    """Return the best schedule that a genetic algorithm finds, None where all exceed a memory limit.
-
-    Generational: tournaments choose as many parents as there are members, pairs of them are crossed key by key, keys
-    mutate to a uniform number, and the children replace the parents, but the best parent replaces the worst child if it
-    is better than all children.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneticSettings:
+    """Parameters of `ga`.
 
     Parameters
     ----------
-    instance, objective, stop, callback
-        As in `woa`, with which it shares decoder, first member and evaluation count.
-    rng
-        Source of all random numbers; per generation tournaments, crossover, mutation.
     population
-        Number of members H, at least 2; E // H - 1 generations as in `woa`.
+        Number of members H, at least 2; E evaluations are E // H - 1 generations after the first population.
     decoding
         As in `RandomKeys`.
     tournament
@@ -61,13 +35,36 @@ def ga(
         Probability that a key mutates; by default 1 / number of keys.
     heft_seed
         Whether member 0 is HEFT's schedule.
-    contention
-        What transfers share, as in `heft`.
 
     Raises
     ------
     ValueError
         If a parameter is out of range.
+    """
+
+    population: int = 20
+    decoding: str = "ranked"
+    tournament: int = 3
+    crossover: float = 0.9
+    mutation: float | None = None
+    heft_seed: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        require_at_least(2, population=self.population)
+        require_at_least(1, tournament=self.tournament)
+        mutation = 0.0 if self.mutation is None else self.mutation
+        require_between(0, 1, "probability", crossover=self.crossover, mutation=mutation)
+
+
+@key_search(GeneticSettings)
+def ga(settings: GeneticSettings, keys: RandomKeys, rng: np.random.Generator, run: KeysRun) -> Proposals:
+    """Improve a population by selection, crossover and mutation; parameters as in `GeneticSettings`.
+
+    The algorithm is generational: tournaments choose as many parents as there are members, pairs of them are crossed
+    key by key, keys mutate to uniform numbers, and the children replace the parents, except that the best parent
+    replaces the worst child if it is better than all children. Random numbers are drawn, per generation, for
+    tournaments, crossover and mutation.
 
     References
     ----------
@@ -77,44 +74,21 @@ def ga(
     (1986), Baeck (1993): crossover near 0.9, mutation rate 1 / length. Ours: decoder, HEFT seed, 20 members as in
     `woa`.
     """
-    _check(population, tournament, crossover, mutation)
-    keys = RandomKeys(instance, objective, decoding, contention)
-    run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)
-    log = RoundLog(run, callback)
-    rate = 1.0 / max(1, keys.num_keys) if mutation is None else mutation
-
-    toolbox = base.Toolbox()
-    toolbox.register("population", keys.sample, rng, heft_seed=heft_seed)
-    toolbox.register("evaluate", PointEvaluator(keys, run))
-    toolbox.register("select", select_by_tournament, rng, size=tournament)
-    toolbox.register("mate", cross_uniformly, rng, probability=crossover)
-    toolbox.register("mutate", mutate_uniformly, rng, probability=rate)
-
-    members = [Chromosome(point) for point in toolbox.population(population)]
+    rate = 1.0 / max(1, keys.num_keys) if settings.mutation is None else settings.mutation
+    members = [Chromosome(point) for point in keys.sample(rng, settings.population, heft_seed=settings.heft_seed)]
     children = np.array(members)
     while True:
-        fitness = toolbox.evaluate(children)
-        log.record(children, fitness)
-        if run.stopped:
-            break
+        fitness = yield children
         _replace(members, children, fitness)
-        parents = toolbox.select([member.fitness.wvalues for member in members])
-        children = toolbox.mutate(toolbox.mate(np.array(members)[parents]))
-    assert run.best_solution is not None  # one evaluation at least
-    return keys.schedule(run.best_solution)
+        parents = select_by_tournament(rng, [one.fitness.wvalues for one in members], size=settings.tournament)
+        crossed = cross_uniformly(rng, np.array(members)[parents], probability=settings.crossover)
+        children = mutate_uniformly(rng, crossed, probability=rate)
 
 
 def select_by_tournament(rng: np.random.Generator, fitness: list[tuple[int, int]], *, size: int) -> NDArray[np.int64]:
     """Return as many parents as there are members, each the best of `size` random ones; ties to the lowest index.
 
-    Parameters
-    ----------
-    rng
-        Draws the members of the tournaments.
-    fitness
-        Of each member as DEAP weighs it: the larger the better.
-    size
-        Members of a tournament.
+    Fitness is as DEAP weighs it: the larger the better.
     """
     count = len(fitness)
     order = sorted(range(count), key=lambda index: fitness[index], reverse=True)  # stable: ties by index
@@ -127,16 +101,10 @@ def select_by_tournament(rng: np.random.Generator, fitness: list[tuple[int, int]
 def cross_uniformly(
     rng: np.random.Generator, parents: NDArray[np.float64], *, probability: float
 ) -> NDArray[np.float64]:
-    """Return children of the pairs (0, 1), (2, 3), ...; an odd last one stays as it is.
+    """Return children of the pairs (0, 1), (2, 3), ...; an odd last parent stays as it is.
 
-    Parameters
-    ----------
-    rng
-        Draws which pairs are crossed, then which keys are swapped.
-    parents
-        Points, shape (count, keys); left alone.
-    probability
-        That a pair is crossed; then each key is swapped with probability 1/2.
+    Draws which pairs are crossed, each with the given probability, then which of their keys are swapped, each with
+    probability 1/2. The parents, shape (count, keys), are not changed.
     """
     children = parents.copy()
     pairs = len(parents) // 2
@@ -151,33 +119,12 @@ def cross_uniformly(
 def mutate_uniformly(
     rng: np.random.Generator, points: NDArray[np.float64], *, probability: float
 ) -> NDArray[np.float64]:
-    """Return the points with some keys replaced by uniform numbers.
-
-    Parameters
-    ----------
-    rng
-        Draws which keys mutate, then the new keys.
-    points
-        Shape (count, keys); left alone.
-    probability
-        That a key mutates.
-    """
+    """Return the points with some keys replaced by uniform numbers; draws which keys mutate, then the new keys."""
     return np.where(rng.random(points.shape) < probability, rng.random(points.shape), points)
 
 
-def _check(population: int, tournament: int, crossover: float, mutation: float | None) -> None:
-    """Check the parameters of the population."""
-    if population < 2:
-        raise ValueError(f"population: expected at least 2, got {population}.")
-    if tournament < 1:
-        raise ValueError(f"tournament: expected at least 1, got {tournament}.")
-    for name, value in (("crossover", crossover), ("mutation", 0.0 if mutation is None else mutation)):
-        if not 0.0 <= value <= 1.0:
-            raise ValueError(f"{name}: expected a probability in 0..1, got {value}.")
-
-
 def _replace(members: list[Any], children: NDArray[np.float64], fitness: NDArray[np.int64]) -> None:
-    """Put the children in the places of the parents; the best parent stays, for the worst child, if it is better."""
+    """Replace the parents by the children; the best parent replaces the worst child if it is better than all."""
     best = max((member for member in members if member.fitness.valid), key=lambda one: one.fitness, default=None)
     kept = None if best is None else (np.array(best), best.fitness.wvalues)
     for member, child, values in zip(members, children, fitness.tolist(), strict=True):

@@ -29,24 +29,43 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
+class Population(NamedTuple):
+    """Placements that were made and timed together; n tasks."""
+
+    gpu: NDArray[np.int64]  # (count, n)
+    position: NDArray[np.float64]  # (count, n), load r or rho of every task in ticks; a generator may append columns
+    overflow: NDArray[np.int64]  # (count,), bytes beyond the memory limits
+    objective: NDArray[np.int64]  # (count,)
+
+    @property
+    def fitness(self) -> NDArray[np.int64]:
+        """(overflow bytes, objective) of each placement, shape (count, 2)."""
+        return np.column_stack([self.overflow, self.objective])
+
+    @property
+    def best(self) -> int:
+        """Index of the best placement by (overflow, objective); the first of several."""
+        return int(np.lexsort((self.objective, self.overflow))[0])
+
+    def only(self, index: int) -> Population:
+        """Return a population of one placement."""
+        return Population(*(column[index : index + 1] for column in self))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GreedyGenerator:
-    """Places every task on the GPU whose load then comes nearest to the wish; the builder times it.
+    """Places every task on the GPU whose load then comes nearest to the desired load (Algorithm C of RTGS).
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What placements are judged by.
     priority
-        Of each task, shape (n,); see `placement_order`.
+        Determines the order in which tasks are placed, shape (n,); see `placement_order`.
     insertion
         Whether a task may start in an idle gap before tasks that are already placed.
     running
         Whether positions are running loads (rho), else final loads (r).
     searches_order
-        Whether positions hold a list priority of every task after its load, shape (count, 2n), in place of `priority`.
+        Whether positions hold a list priority of every task after the loads, shape (count, 2n), instead of `priority`.
         Not in RTGS; ours.
     """
 
@@ -63,48 +82,41 @@ class GreedyGenerator:
         """Order the tasks."""
         object.__setattr__(self, "order", placement_order(dag_arrays(self.instance), self.priority))
 
-    def generate(self, wishes: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
-        """Return one placement per row of wished loads; draws nothing. See `PlacementGenerator`."""
+    def generate(self, desired: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
+        """Return one placement per row of desired loads; draws nothing. See `PlacementGenerator`."""
         weighted = self.objective is Objective.WEIGHTED_COMPLETION
-        arrays, loads, orders = dag_arrays(self.instance), wishes, self.order[None, :]
+        arrays, loads, orders = dag_arrays(self.instance), desired, self.order[None, :]
         if self.searches_order:
-            loads, priority = (np.ascontiguousarray(half) for half in np.hsplit(wishes, 2))
+            loads, priority = (np.ascontiguousarray(half) for half in np.hsplit(desired, 2))
             orders = np.array([placement_order(arrays, row) for row in priority])
         loads = np.ascontiguousarray(loads, dtype=np.float64)
-        gpu, position, overflow, objective = _place_all(arrays, orders, loads, self.running, self.insertion, weighted)
-        return Population(
-            gpu, np.hstack([position, priority]) if self.searches_order else position, overflow, objective
-        )
+        made = Population(*_place_all(arrays, orders, loads, self.running, self.insertion, weighted))
+        return made._replace(position=np.hstack([made.position, priority])) if self.searches_order else made
 
 
 @njit(cache=True)
 def place_by_desired_load(
     arrays: DagArrays,
     order: NDArray[np.int64],
-    wish: NDArray[np.float64],
+    desired: NDArray[np.float64],
     running: bool,
     insertion: bool,
     position: NDArray[np.float64],
 ) -> Timeline:
-    """Place all tasks, each on the GPU that brings its load nearest to the wish, and start it as early as it can.
+    """Place all tasks, each on the GPU whose load comes nearest to the desired load; start each as early as possible.
 
-    Task i goes to the GPU k with the least abs(wish[i] - (cur[k] + p[i,k])) among those that fit, ties to the lowest
-    index; cur[k] is the load of k so far. Where none fits, to the one with the least overflow.
+    Task i goes to the GPU k with the least abs(h[i] - (load[k] + p[i,k])) among those that fit, ties to the lowest
+    index, where load[k] is the load of k so far. A task that fits nowhere goes to the GPU with the least overflow.
 
     Parameters
     ----------
-    arrays
-        The instance.
     order
         Tasks in the order of placing, a topological one, shape (n,).
-    wish
-        Wished load h of every task in ticks, shape (n,).
-    running
-        Whether `position` becomes rho, else r.
-    insertion
-        As in `build`.
-    position
-        Written: load of every task's GPU right after it was placed (rho), or at the end (r), shape (n,).
+    desired
+        Desired load h of every task in ticks, shape (n,).
+    running, position
+        Shape (n,), written: the load of every task's GPU right after the task was placed (rho) if `running`, else at
+        the end (r).
     """
     m = arrays.durations.shape[1]
     timeline = new_timeline(arrays)
@@ -114,7 +126,7 @@ def place_by_desired_load(
         best, smallest = -1, np.inf
         for k in range(m):
             if arrays.allowed[task, k] and memory_left(arrays, timeline, task, k) >= 0:
-                distance = abs(wish[task] - (load[k] + arrays.durations[task, k]))
+                distance = abs(desired[task] - (load[k] + arrays.durations[task, k]))
                 if best < 0 or distance < smallest:
                     best, smallest = k, distance
         if best < 0:
@@ -137,49 +149,20 @@ def place_by_desired_load(
 def _place_all(
     arrays: DagArrays,
     orders: NDArray[np.int64],
-    wishes: NDArray[np.float64],
+    desired: NDArray[np.float64],
     running: bool,
     insertion: bool,
     weighted: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Call `place_by_desired_load` for every row; return GPUs, loads, bytes of overflow and objectives.
-
-    Orders are one for each row, or one for all.
-    """
-    count, n = wishes.shape
+    """Call `place_by_desired_load` for every row, with one order each or one for all; return `Population`'s fields."""
+    count, n = desired.shape
     gpu, position = np.empty((count, n), dtype=np.int64), np.empty((count, n))
     overflow, objective = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     for row in range(count):
         timeline = place_by_desired_load(
-            arrays, orders[row % len(orders)], wishes[row], running, insertion, position[row]
+            arrays, orders[row % len(orders)], desired[row], running, insertion, position[row]
         )
         gpu[row] = timeline.gpu
         overflow[row] = timeline.overflow[0]
         objective[row] = objective_of(arrays, timeline, weighted)
     return gpu, position, overflow, objective
-
-
-class Population(NamedTuple):
-    """Placements that were made and timed together; n tasks."""
-
-    gpu: NDArray[np.int64]  # (count, n)
-    position: NDArray[
-        np.float64
-    ]  # (count, n) load r or rho of every task in ticks; more columns as the generator likes
-    overflow: NDArray[np.int64]  # (count,), bytes beyond the memory limits
-    objective: NDArray[np.int64]  # (count,)
-
-    @property
-    def fitness(self) -> NDArray[np.int64]:
-        """(overflow bytes, objective) of each, shape (count, 2)."""
-        return np.column_stack([self.overflow, self.objective])
-
-    @property
-    def best(self) -> int:
-        """Index of the best by (overflow, objective); the first of several."""
-        return int(np.lexsort((self.objective, self.overflow))[0])
-
-    def only(self, index: int) -> Population:
-        """Return a litter of one of them."""
-        row = slice(index, index + 1)
-        return Population(self.gpu[row], self.position[row], self.overflow[row], self.objective[row])

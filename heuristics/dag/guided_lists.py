@@ -42,22 +42,22 @@ class _Links(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """What a pass of list scheduling is guided by."""
+    """Guidance of one pass of list scheduling."""
 
-    priority: NDArray[np.float64]  # (n,), the ready task with the highest goes next
-    gpu: NDArray[np.int64]  # (n,), of the last schedule
-    level: NDArray[np.int64]  # (n,), longest way from a task's start to the end in the last schedule
-    company: float  # in [0, 1], how far a successor is trusted to come along to the task's GPU
+    priority: NDArray[np.float64]  # (n,), the ready task with the highest priority goes next
+    gpu: NDArray[np.int64]  # (n,), GPUs in the last schedule
+    level: NDArray[np.int64]  # (n,), longest path from a task's start to the end in the last schedule
+    company: float  # in [0, 1], weight of the assumption that a successor moves to the task's GPU too
     waste: NDArray[np.float64]  # (n, m), ticks that a GPU wastes on a task
-    price: float  # ticks that count for a tick of waste
+    price: float  # cost in ticks of a tick of waste
     cluster: NDArray[np.int64]  # (n,), tasks of one cluster go to one GPU where they fit
     work: NDArray[np.float64]  # (n, m), ticks of all tasks of a cluster on each GPU
-    reserve: float  # share of a cluster's work that counts when its GPU is chosen
-    commitment: float  # share of the work of the clusters on a GPU that counts
+    reserve: float  # share of a cluster's work that is added to the score of its GPU
+    commitment: float  # share of the work of the clusters already on a GPU that is added to its score
 
 
 @njit(cache=True)
-def _ways_on(
+def _paths_on(
     offsets: NDArray[np.int64],
     others: NDArray[np.int64],
     succ_bytes: NDArray[np.int64],
@@ -70,36 +70,30 @@ def _ways_on(
     task: int,
     onward: NDArray[np.float64],
 ) -> None:
-    """Write the longest way from a task's finish on each GPU to the end, going by the last schedule, shape (m,)."""
+    """Write the longest path from a task's finish on each GPU to the end, by the last schedule, shape (m,)."""
     link_class, latency, bytes_per_tick = links
     onward[:] = 0.0
     for entry in range(offsets[task], offsets[task + 1]):
         other, data = others[entry], succ_bytes[entry]
         there = gpu[other]
         for k in range(len(onward)):
-            way = np.float64(level[other])
+            path = np.float64(level[other])
             if data > 0:
                 link = link_class[k, there]
-                way += latency[k, link] + math.ceil(data / bytes_per_tick[k, link])
+                path += latency[k, link] + math.ceil(data / bytes_per_tick[k, link])
             if company > 0.0 and allowed[other, k]:
                 along = level[other] + durations[other, k] - durations[other, there]
-                if along < way:
-                    way += company * (along - way)
-            onward[k] = max(onward[k], way)
+                if along < path:
+                    path += company * (along - path)
+            onward[k] = max(onward[k], path)
 
 
 @njit(cache=True)
 def guided_pass(arrays: DagArrays, succ_bytes: NDArray[np.int64], guide: Guide) -> Timeline:
-    """Place all tasks once, each on the GPU with the least score: earliest finish plus what the guide adds.
+    """Place all tasks once, each on the GPU with the least score.
 
-    Parameters
-    ----------
-    arrays
-        The instance.
-    succ_bytes
-        Data to each successor, shape (edges,); empty where there is no last schedule to look at.
-    guide
-        What is added: the way on by the last schedule, prices of waste, and the work of clusters.
+    The score is the earliest finish, plus the path to the end by the last schedule, the price of waste and shares of
+    the work of clusters. `succ_bytes`, the data to each successor, shape (edges,), is empty without a last schedule.
     """
     n, m = arrays.durations.shape
     timeline = new_timeline(arrays)
@@ -119,7 +113,7 @@ def guided_pass(arrays: DagArrays, succ_bytes: NDArray[np.int64], guide: Guide) 
         size -= 1
         ready_times(arrays, timeline, task, ready)
         if len(succ_bytes):
-            _ways_on(
+            _paths_on(
                 arrays.succ_offsets,
                 arrays.succ_tasks,
                 succ_bytes,
@@ -175,29 +169,13 @@ def clustered_lists(
     commitment: float = 0.5,
     price: float = 0.0,
 ) -> DagSchedule | None:
-    """Schedule by upward rank, keeping tasks together whose edges take longer than a threshold.
+    """Schedule by upward rank, keeping tasks together whose edges take longer than a threshold in ticks.
 
     Tasks are in one cluster if edges with a mean transfer delay above the threshold connect them. The first task of a
-    cluster chooses the GPU by its earliest finish, with a share of the work of the whole cluster there, a share of what
-    is committed to that GPU already, and the price of the cluster's waste; the others follow where they fit.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    threshold
-        Ticks.
-    waste
-        Ticks that each GPU wastes on each task, shape (n, m).
-    reserve, commitment
-        The two shares.
-    price
-        Ticks that count for a tick of waste.
-
-    Returns
-    -------
-    DagSchedule
-        None where it exceeded a memory limit.
+    cluster determines the GPU by its earliest finish, plus `reserve` times the work of the whole cluster there,
+    `commitment` times the work of the clusters already there, and `price` times the cluster's waste (ticks that each
+    GPU wastes on each task, shape (n, m)); the other tasks follow where they fit. The result is None where it exceeds a
+    memory limit.
 
     References
     ----------
@@ -228,7 +206,7 @@ def clustered_lists(
 
 @njit(cache=True)
 def _root(parent: NDArray[np.int64], task: int) -> int:
-    """Return the smallest task of a cluster and shorten the way there."""
+    """Return the smallest task of a cluster and shorten the path to it."""
     while parent[task] != task:
         parent[task] = parent[parent[task]]
         task = parent[task]
@@ -260,36 +238,17 @@ def iterated_lists(
     company: float = 0.0,
     price: float = 0.0,
 ) -> DagSchedule | None:
-    """Schedule again and again, each time with the levels and GPUs of the schedule before; return the best one.
+    """Schedule repeatedly, each time with the levels and GPUs of the previous schedule; return the best schedule.
 
-    A task goes to the GPU with the least sum of its earliest finish and the longest way from there to the end: over all
-    successors the delay to the GPU that the successor had, plus its level; where the successor would be better off
-    on the task's own GPU, `company` says how far that counts. Priorities are the levels.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What the best one is judged by.
-    schedule
-        Where to begin.
-    waste
-        Ticks that each GPU wastes on each task, shape (n, m).
-    passes
-        How many schedules are made.
-    company, price
-        As in `Guide`.
-
-    Returns
-    -------
-    DagSchedule
-        None where all exceeded a memory limit.
+    A task goes to the GPU with the least sum of its earliest finish and the longest path from there to the end: the
+    maximum over all successors of the delay to the successor's previous GPU plus the successor's level. Where the
+    successor would finish earlier on the task's own GPU, that path counts with weight `company`. Priorities are the
+    levels; waste and price are as in `Guide`. The result is None where all schedules exceed a memory limit.
 
     References
     ----------
     Levels from the last schedule: Liu, Poh and Xie (2005), Iterative list scheduling for heterogeneous computing,
-    J. Parallel Distrib. Comput. 65(5). Ways to the GPUs that successors had, company and waste are ours.
+    J. Parallel Distrib. Comput. 65(5). Paths to the previous GPUs of successors, company and waste are ours.
     """
     after, arrays = successors(instance), dag_arrays(instance)
     n, m = instance.num_tasks, instance.num_gpus
@@ -311,7 +270,7 @@ def iterated_lists(
 
 @njit(cache=True)
 def _delay(arrays: DagArrays, data: int, k: int, l: int) -> int:
-    """Return the transfer delay of some data from GPU k to GPU l."""
+    """Return the transfer delay of data (in bytes) from GPU k to GPU l."""
     if data == 0:
         return 0
     link = arrays.link_class[k, l]
@@ -320,7 +279,7 @@ def _delay(arrays: DagArrays, data: int, k: int, l: int) -> int:
 
 @njit(cache=True)
 def _levels(arrays: DagArrays, succ_bytes: NDArray[np.int64], gpu: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the longest way from each task's start to the end, shape (n,)."""
+    """Return the longest path from each task's start to the end, shape (n,)."""
     level = np.zeros(len(gpu), dtype=np.int64)
     for position in range(len(gpu) - 1, -1, -1):
         task = arrays.topological_order[position]
@@ -334,7 +293,7 @@ def _levels(arrays: DagArrays, succ_bytes: NDArray[np.int64], gpu: NDArray[np.in
 
 @njit(cache=True)
 def _iterate(arrays: DagArrays, succ_bytes: NDArray[np.int64], guide: Guide, passes: int, weighted: bool) -> Placement:
-    """Make passes, each guided by the one before; return the best by (overflow, objective)."""
+    """Make passes, each guided by the previous one; return the best by (overflow, objective)."""
     gpu, best = guide.gpu, Placement(guide.gpu, guide.level, 2**62)
     best_value = 2**62
     for _ in range(passes):

@@ -1,9 +1,14 @@
-"""List scheduling with fixed priorities: builder, HEFT, CPOP, PEFT, round-robin, random placement (Numba)."""
+"""List scheduling with fixed priorities: the builder, HEFT, CPOP, PEFT, round-robin and random placement (Numba).
+
+Every method returns None where it runs into a memory limit. Under contention (what transfers share) the earliest finish
+includes the wait for the network interfaces, and the transfers to a task are booked with it (`book_transfers`; ours);
+priorities ignore contention.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
@@ -37,11 +42,11 @@ EARLIEST = 0
 RANKED = 1
 """GPU rule: GPUs that fit sorted by (earliest finish, index); key u takes position min(c - 1, floor(c u^2))."""
 DIRECT = 2
-"""GPU rule: key u takes position min(c - 1, floor(c u)) among the GPUs the task fits on by itself, in index order."""
+"""GPU rule: key u takes position min(c - 1, floor(c u)) among the GPUs that could hold the task alone, by index."""
 UNIFORM = 3
-"""GPU rule: as `DIRECT`, among the GPUs that fit now."""
+"""GPU rule: as `DIRECT`, among the GPUs that fit at that moment."""
 CYCLIC = 4
-"""GPU rule: the next GPU that fits after the one of the task placed before, in index order, round and round."""
+"""GPU rule: the next GPU that fits after that of the previously placed task, in cyclic index order."""
 
 
 _NO_KEYS = np.empty(0)
@@ -116,23 +121,21 @@ def build(
 
     Parameters
     ----------
-    arrays
-        The instance.
     priority
-        Of each task, shape (n,); ties go to the lowest index.
+        Priority of each task, shape (n,); ties go to the lowest index.
     rule
         One of the GPU rules above.
     gpu_keys
         Key in [0, 1] of each task for the rules that use one, shape (n,) or (0,).
     bias
-        Ticks added to the earliest finish for comparing GPUs, shape (n, m) or (0, 0).
+        Ticks added to the earliest finish when GPUs are compared, shape (n, m) or (0, 0).
     pinned
         GPU that a task takes whenever it fits there, -1 for none, shape (n,) or (0,).
     insertion
         Whether a task may start in an idle gap before tasks that are already placed.
     nics
-        Interfaces that transfers contend for, None where they do not (then no code of theirs is compiled in). What was
-        booked before is taken back; a task's transfers are booked when it is placed, see `book_transfers`.
+        Interfaces that transfers contend for; None without contention (then their code is not compiled in). Earlier
+        bookings are cleared; a task's transfers are booked when it is placed, see `book_transfers`.
     """
     n, m = arrays.durations.shape
     timeline = new_timeline(arrays)
@@ -205,16 +208,8 @@ def evaluate_keys(
 ) -> NDArray[np.int64]:
     """Decode points of random keys and return their fitness: (overflow bytes, objective), shape (count, 2).
 
-    Parameters
-    ----------
-    arrays
-        The instance.
-    points
-        Of each point n priority keys, then n GPU keys (absent for `EARLIEST`), shape (count, 2n) or (count, n).
-    rule, insertion, nics
-        As in `build`.
-    weighted
-        Whether the objective is the weighted completion.
+    A point holds n priority keys, then n GPU keys (absent for `EARLIEST`); points have shape (count, 2n) or (count, n).
+    The other parameters are as in `build` and `objective_of`.
     """
     n = len(arrays.release)
     no_bias, no_pins = np.empty((0, 0)), np.empty(0, dtype=np.int64)
@@ -256,7 +251,7 @@ def place_by_list(
     insertion: bool = True,
     nics: Nics | None = None,
 ) -> Placement:
-    """Call `build` with defaults for what a method does not use; by default the priority is the upward rank."""
+    """Call `build` with defaults for unused parameters; the default priority is the upward rank."""
     return place_by_priority(
         arrays,
         _NO_KEYS if priority is None else priority,
@@ -270,7 +265,7 @@ def place_by_list(
 
 
 def schedule_of(instance: DagInstance, placement: Placement, nics: Nics | None = None) -> DagSchedule | None:
-    """Return what a kernel placed, and booked on interfaces, as a schedule; None where it exceeds a memory limit."""
+    """Return a kernel's placement and its booked transfers as a schedule; None where it exceeds a memory limit."""
     if placement.overflow > 0:
         return None
     booked = None if nics is None else nics.transfer_start
@@ -280,51 +275,69 @@ def schedule_of(instance: DagInstance, placement: Placement, nics: Nics | None =
 def heft(
     instance: DagInstance, *, insertion: bool = True, contention: Contention = Contention.NONE
 ) -> DagSchedule | None:
-    """Return HEFT's schedule, None where it runs into a memory limit.
+    """Place the ready task of highest upward rank on the GPU where it finishes first.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    insertion
-        Whether a task may start in an idle gap before tasks that are already placed.
-    contention
-        What transfers share. Under contention the earliest finish counts the wait for the interfaces, and the transfers
-        to a task are booked with it (`book_transfers`; ours); the ranks know nothing of it.
+    With ``insertion`` a task may start in an idle gap before tasks that are already placed.
 
     References
     ----------
     Topcuoglu, Hariri and Wu (2002), Performance-Effective and Low-Complexity Task Scheduling for Heterogeneous
     Computing, IEEE TPDS 13(3). Deviations: mean transfer delay over pairs of different GPUs instead of mean latency
     plus bytes over mean bandwidth; the ready task of highest rank instead of a sorted list (they differ only at
-    durations 0); means over allowed GPUs; GPUs with too little memory are skipped, memory of tasks that may run nowhere
-    else is kept free; releases delay starts.
+    durations 0); means over allowed GPUs; GPUs with too little memory are skipped, and memory is reserved for tasks
+    that may run on one GPU only; releases delay starts. See docs/methods/list_scheduling.md, section 3.1.
     """
-    nics = new_nics(instance, contention)
-    return schedule_of(instance, place_by_list(dag_arrays(instance), insertion=insertion, nics=nics), nics)
+    return _schedule_by_list(instance, contention, insertion=insertion)
 
 
 def cpop(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
-    """Return CPOP's schedule, None where it runs into a memory limit.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    contention
-        What transfers share, as in `heft`.
+    """Place the tasks of the critical path on one GPU and all others where they finish first.
 
     References
     ----------
-    Topcuoglu, Hariri and Wu (2002), IEEE TPDS 13(3). Deviations: the critical-path GPU is one that may run most tasks
-    of the path, among those the one with the smallest sum of durations; the tasks of the path that it may not run, or
+    Topcuoglu, Hariri and Wu (2002), IEEE TPDS 13(3). Deviations: the critical-path GPU is the one that may run most
+    tasks of the path, among those the one with the smallest sum of durations; tasks of the path that it may not run, or
     for which it has no memory left, take the earliest finish; otherwise as in `heft`.
     """
     arrays = dag_arrays(instance)
     priority = upward_ranks(arrays) + downward_ranks(arrays)
-    pinned = _pinned_path(arrays, priority)
+    return _schedule_by_list(instance, contention, priority, pinned=_pinned_path(arrays, priority))
+
+
+def peft(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
+    """Place tasks by an optimistic cost table: by its row means, each where earliest finish plus entry is smallest.
+
+    References
+    ----------
+    Arabnejad and Barbosa (2014), List Scheduling Algorithm for Heterogeneous Systems by an Optimistic Cost Table, IEEE
+    TPDS 25(3). Deviations: as in `heft`; the table ignores contention.
+    """
+    arrays = dag_arrays(instance)
+    table = optimistic_costs(arrays)
+    counts = np.maximum(arrays.allowed.sum(axis=1), 1)
+    priority = np.where(arrays.allowed, table, 0.0).sum(axis=1) / counts
+    return _schedule_by_list(instance, contention, priority, bias=table)
+
+
+def round_robin(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
+    """Place the tasks in topological order, each on the next GPU that fits, and start each as early as possible."""
+    return _schedule_by_list(instance, contention, np.zeros(instance.num_tasks), rule=CYCLIC)
+
+
+def random_placement(
+    instance: DagInstance, rng: np.random.Generator, *, contention: Contention = Contention.NONE
+) -> DagSchedule | None:
+    """Place the tasks in topological order, each on a random GPU that fits, and start each as early as possible."""
+    keys = rng.random(instance.num_tasks)
+    return _schedule_by_list(instance, contention, np.zeros(instance.num_tasks), rule=UNIFORM, gpu_keys=keys)
+
+
+def _schedule_by_list(
+    instance: DagInstance, contention: Contention, priority: NDArray[np.float64] | None = None, **choices: Any
+) -> DagSchedule | None:
+    """Return the schedule of `place_by_list` under contention."""
     nics = new_nics(instance, contention)
-    return schedule_of(instance, place_by_list(arrays, priority, pinned=pinned, nics=nics), nics)
+    return schedule_of(instance, place_by_list(dag_arrays(instance), priority, nics=nics, **choices), nics)
 
 
 def _pinned_path(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -354,66 +367,3 @@ def _critical_path(arrays: DagArrays, priority: NDArray[np.float64]) -> list[int
         task = int(followers[priority[followers].argmax()])
         path.append(task)
     return path
-
-
-def peft(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
-    """Return PEFT's schedule, None where it runs into a memory limit.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    contention
-        What transfers share, as in `heft`; the table knows nothing of it.
-
-    References
-    ----------
-    Arabnejad and Barbosa (2014), List Scheduling Algorithm for Heterogeneous Systems by an Optimistic Cost Table, IEEE
-    TPDS 25(3). Priority: mean of the table's row; GPU: smallest earliest finish plus table entry. Deviations: as in
-    `heft`.
-    """
-    arrays = dag_arrays(instance)
-    table = optimistic_costs(arrays)
-    counts = np.maximum(arrays.allowed.sum(axis=1), 1)
-    priority = np.where(arrays.allowed, table, 0.0).sum(axis=1) / counts
-    nics = new_nics(instance, contention)
-    return schedule_of(instance, place_by_list(arrays, priority, bias=table, nics=nics), nics)
-
-
-def round_robin(instance: DagInstance, *, contention: Contention = Contention.NONE) -> DagSchedule | None:
-    """Place the tasks in topological order, each on the next GPU that fits; None where a memory limit is exceeded.
-
-    Every task then starts as early as it can, in an idle gap where there is one.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    contention
-        What transfers share, as in `heft`.
-    """
-    arrays = dag_arrays(instance)
-    nics = new_nics(instance, contention)
-    return schedule_of(instance, place_by_list(arrays, np.zeros(instance.num_tasks), rule=CYCLIC, nics=nics), nics)
-
-
-def random_placement(
-    instance: DagInstance, rng: np.random.Generator, *, contention: Contention = Contention.NONE
-) -> DagSchedule | None:
-    """Place the tasks in topological order, each on a random GPU that fits; None where a memory limit is exceeded.
-
-    Every task then starts as early as it can, in an idle gap where there is one.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    rng
-        Source of all random numbers.
-    contention
-        What transfers share, as in `heft`.
-    """
-    arrays = dag_arrays(instance)
-    keys = rng.random(instance.num_tasks)
-    nics, no_priority = new_nics(instance, contention), np.zeros(instance.num_tasks)
-    return schedule_of(instance, place_by_list(arrays, no_priority, rule=UNIFORM, gpu_keys=keys, nics=nics), nics)

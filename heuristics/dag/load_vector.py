@@ -11,21 +11,10 @@ if TYPE_CHECKING:
 
 
 def final_loads(durations: NDArray[np.generic], gpu: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return for every task what its GPU has to do altogether: the position r of a placement.
+    """Return for every task the final load of its GPU: the position r of a placement.
 
-    r[i](x) = sum of p[j, x[i]] over all tasks j with x[j] = x[i].
-
-    Parameters
-    ----------
-    durations
-        Duration of each task on each GPU in ticks (or any unit), shape (n, m).
-    gpu
-        GPU of each task, shape (n,), or of several placements, shape (count, n).
-
-    Returns
-    -------
-    NDArray[np.float64]
-        In the unit of the durations, in the shape of `gpu`.
+    r[i](x) = sum of p[j, x[i]] over all tasks j with x[j] = x[i], in the unit of the durations and the shape of `gpu`:
+    (n,) for one placement, (count, n) for several.
 
     References
     ----------
@@ -39,21 +28,10 @@ def final_loads(durations: NDArray[np.generic], gpu: NDArray[np.int64]) -> NDArr
 def running_loads(
     durations: NDArray[np.generic], gpu: NDArray[np.int64], order: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return for every task what its GPU has to do right after the task was placed: the position rho; ours.
+    """Return for every task the load of its GPU right after the task was placed: the position rho; ours.
 
-    rho[i](x) = sum of p[j, x[i]] over the tasks j with x[j] = x[i] that are placed before i, and i itself.
-
-    Parameters
-    ----------
-    durations, gpu
-        As in `final_loads`.
-    order
-        Tasks in the order of placing, shape (n,); see `placement_order`.
-
-    Returns
-    -------
-    NDArray[np.float64]
-        In the unit of the durations, in the shape of `gpu`.
+    rho[i](x) = sum of p[j, x[i]] over the tasks j with x[j] = x[i] that are placed before i, and i itself; units and
+    shapes as in `final_loads`. The order is that of placing, shape (n,); see `placement_order`.
     """
     return _accumulated(durations, np.atleast_2d(gpu), order)[0].reshape(np.shape(gpu))
 
@@ -63,25 +41,12 @@ def plan_distance(durations: NDArray[np.generic], gpu: NDArray[np.int64], other:
 
     SPD(x, y) = Euclidean distance of r(x) and r(y), see `final_loads`. The published abstract names SPD and defines it
     nowhere; this definition is ours.
-
-    Parameters
-    ----------
-    durations
-        Duration of each task on each GPU in ticks, shape (n, m).
-    gpu, other
-        The two placements, shape (n,) each.
     """
     return float(euclidean_distance(final_loads(durations, gpu), final_loads(durations, other)))
 
 
 def finish_time_gap(makespan: float, other: float) -> float:
-    """Return the finish time gap (FTG) of two schedules: the difference of their makespans, never negative; ours.
-
-    Parameters
-    ----------
-    makespan, other
-        Of the two schedules in ticks.
-    """
+    """Return the finish time gap (FTG) of two schedules: the absolute difference of their makespans; ours."""
     return abs(makespan - other)
 
 
@@ -96,7 +61,7 @@ def manhattan_distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> 
 
 
 def sum_distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the absolute value of the sum of differences along the last axis; no metric: unlike points may be at 0."""
+    """Return the absolute sum of differences along the last axis; no metric: different points may have distance 0."""
     return np.asarray(np.abs((one - other).sum(axis=-1)))
 
 

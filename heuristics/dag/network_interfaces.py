@@ -1,4 +1,4 @@
-"""Network interfaces under contention: when transfers between servers can go, booked as tasks are placed (Numba)."""
+"""Network interfaces under contention: transfers between servers are booked when tasks are placed (Numba)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Nics(NamedTuple):
-    """The interfaces of all servers and what is booked on them, changed in place; s servers.
+    """The interfaces of all servers and their bookings, changed in place; s servers.
 
-    Side u is the outgoing one of server u, side s + u the incoming one.
+    Side u is the outgoing side of server u, side s + u the incoming one.
     """
 
     server_of_gpu: NDArray[np.int64]  # (m,)
@@ -34,12 +34,12 @@ class Nics(NamedTuple):
     num_slots: NDArray[np.int64]  # (2 s,)
     transfer_start: NDArray[np.int64]  # (edges,), NO_TRANSFER where none is booked
     order: NDArray[np.int64]  # (most predecessors,), scratch: predecessor entries in the order of booking
-    planned_start: NDArray[np.int64]  # (most predecessors,), scratch: transfers of the task in hand in order of time
+    planned_start: NDArray[np.int64]  # (most predecessors,), scratch: transfers to the current task in order of time
     planned_finish: NDArray[np.int64]  # the same shape
 
 
 def new_nics(instance: DagInstance, contention: Contention) -> Nics | None:
-    """Return idle interfaces, None where transfers do not contend; kernels may use them again and again."""
+    """Return idle interfaces, None without contention; kernels may use them again and again."""
     if Contention(contention) is Contention.NONE:
         return None
     before, servers = predecessors(instance), server_of_gpu(instance)
@@ -60,7 +60,7 @@ def new_nics(instance: DagInstance, contention: Contention) -> Nics | None:
 
 @njit(cache=True)
 def clear_nics(nics: Nics) -> None:
-    """Take back all bookings."""
+    """Remove all bookings."""
     nics.num_slots[:] = 0
     nics.transfer_start[:] = NO_TRANSFER
 
@@ -69,7 +69,7 @@ def clear_nics(nics: Nics) -> None:
 def nic_ready_times(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, ready: NDArray[np.int64]) -> None:
     """Write when all data and the release allow a task to start on each GPU that it may use, shape (m,).
 
-    For each GPU the task's transfers from other servers are tried as `book_transfers` would book them; nothing is.
+    For each GPU the transfers from other servers are timed as `book_transfers` would book them, without booking.
     """
     _order_of_booking(arrays, timeline, nics, task)
     for k in range(len(ready)):
@@ -80,10 +80,10 @@ def nic_ready_times(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int
 
 @njit(cache=True)
 def book_transfers(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, k: int) -> None:
-    """Book the transfers from other servers of a task that is placed on GPU k.
+    """Book the transfers from other servers to a task that is placed on GPU k.
 
-    In a fixed order, the same for all GPUs: predecessors that finish first go first, ties by edge. Each transfer takes
-    the first gap that is long enough and free on both sides (insertion); bookings are never moved.
+    The order is the same for all GPUs: predecessors that finish first go first, ties by edge. Each transfer takes the
+    first gap that is long enough and free on both sides (insertion); bookings are never moved.
     """
     _order_of_booking(arrays, timeline, nics, task)
     _plan(arrays, timeline, nics, task, k, True)
@@ -91,7 +91,7 @@ def book_transfers(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int,
 
 @njit(cache=True)
 def _order_of_booking(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int) -> None:
-    """Sort the predecessor entries of a task by finish; entries stand in order of their edges before."""
+    """Sort the predecessor entries of a task by finish; they were in order of their edges before."""
     first = arrays.pred_offsets[task]
     for position in range(arrays.pred_offsets[task + 1] - first):
         finish = timeline.finish[arrays.pred_tasks[first + position]]
@@ -104,7 +104,7 @@ def _order_of_booking(arrays: DagArrays, timeline: Timeline, nics: Nics, task: i
 
 @njit(cache=True)
 def _plan(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, k: int, book: bool) -> int:
-    """Return when data and release allow a task to start on GPU k; book its transfers or only try them."""
+    """Return when data and release allow a task to start on GPU k; book its transfers or only time them."""
     ready = arrays.release[task]
     incoming = len(nics.num_slots) // 2 + nics.server_of_gpu[k]
     planned = 0
@@ -133,9 +133,9 @@ def _plan(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, k: int, 
 
 @njit(cache=True)
 def _first_gap(nics: Nics, outgoing: int, incoming: int, planned: int, ready: int, delay: int) -> int:
-    """Return the first time from `ready` on at which both sides are free for so long, planned transfers included.
+    """Return the first time, not before `ready`, at which both sides are free for the whole delay.
 
-    All planned transfers enter the server of the task in hand, so whatever side they left, no two may overlap.
+    All planned transfers enter the server of the current task, so no two of them may overlap, wherever they come from.
     """
     start = ready
     while True:
@@ -151,7 +151,7 @@ def _first_gap(nics: Nics, outgoing: int, incoming: int, planned: int, ready: in
 def _free_from(
     slot_start: NDArray[np.int64], slot_finish: NDArray[np.int64], count: int, ready: int, delay: int
 ) -> int:
-    """Return the first time from `ready` on at which one side is free for so long."""
+    """Return the first time, not before `ready`, at which one side is free for the whole delay."""
     return earliest_free_start(slot_start, slot_finish, count, ready, delay, True)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @njit(cache=True)
 def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
-    """Return mean duration plus the longest mean way to the end, transfers included, shape (n,).
+    """Return mean duration plus the longest mean path to the end, transfers included, shape (n,).
 
     rank[i] = mean p[i,.] + max over successors s of (mean c[i,s] + rank[s]); Topcuoglu, Hariri and Wu (2002), eq. 8.
     """
@@ -31,7 +31,7 @@ def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
 
 @njit(cache=True)
 def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
-    """Return the longest mean way from the start to each task, without the task itself, shape (n,).
+    """Return the longest mean path from the start to each task, without the task itself, shape (n,).
 
     rank[i] = max over predecessors h of (rank[h] + mean p[h,.] + mean c[h,i]); Topcuoglu, Hariri and Wu (2002), eq. 10.
     """
@@ -39,14 +39,14 @@ def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     for task in arrays.topological_order:
         for entry in range(arrays.pred_offsets[task], arrays.pred_offsets[task + 1]):
             predecessor = arrays.pred_tasks[entry]
-            way = rank[predecessor] + arrays.mean_duration[predecessor] + arrays.pred_mean_delay[entry]
-            rank[task] = max(rank[task], way)
+            path = rank[predecessor] + arrays.mean_duration[predecessor] + arrays.pred_mean_delay[entry]
+            rank[task] = max(rank[task], path)
     return rank
 
 
 @njit(cache=True)
 def static_levels(arrays: DagArrays) -> NDArray[np.float64]:
-    """Return the longest way to the end in mean durations without transfers, shape (n,); Hwang et al. (1989)."""
+    """Return the longest path to the end in mean durations without transfers, shape (n,); Hwang et al. (1989)."""
     level = np.zeros(len(arrays.release))
     for position in range(len(level) - 1, -1, -1):
         task = arrays.topological_order[position]
@@ -124,18 +124,7 @@ def pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> in
 def placement_order(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the tasks in the order of list scheduling: each time the ready one of highest priority, ties by index.
 
-    Parameters
-    ----------
-    arrays
-        The instance.
-    priority
-        Of each task, shape (n,), float64. Upward ranks give HEFT's order, equal numbers the lexicographically smallest
-        topological order.
-
-    Returns
-    -------
-    NDArray[np.int64]
-        Shape (n,).
+    Upward ranks as priorities give HEFT's order, equal numbers the lexicographically smallest topological order.
     """
     n = len(arrays.release)
     missing = arrays.pred_offsets[1:] - arrays.pred_offsets[:-1]

@@ -26,25 +26,18 @@ if TYPE_CHECKING:
     from instances.dag.schedule import DagSchedule
 
 
-_NO_DRAWS = np.random.default_rng(0)  # the greedy generator takes a generator of random numbers and draws none
+_NO_DRAWS = np.random.default_rng(0)  # the greedy generator takes random numbers like any other, but draws none
 
 
 class LoadKeys:
-    """The decoder "load" of `RandomKeys`; ours, after RTGS, whose whales are loads.
+    """The decoder "load" of `RandomKeys`; ours, after RTGS, whose whale positions encode desired GPU loads.
 
-    Key i times HEFT's makespan is the wished load of the GPU of task i right after i was placed. Tasks come in order of
-    their upward rank, and `place_by_desired_load` takes the GPU that comes nearest to the wish. No load of a schedule
-    that is at most as long as HEFT's is beyond the scale.
+    Key i times HEFT's makespan is the desired load of the GPU of task i right after i was placed. Tasks are placed in
+    order of their upward rank, each on the GPU whose load comes nearest to the desired one (`place_by_desired_load`).
+    In every schedule that is at most as long as HEFT's all loads are at most 1 on this scale.
 
-    HEFT's own running loads stand for HEFT's schedule by definition: where two GPUs come to the same load no wish tells
-    them apart, and the generator may take the other one.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
+    HEFT's own running loads stand for HEFT's schedule by definition: where two GPUs come to the same load, no desired
+    load distinguishes them, and the generator may choose the other one.
     """
 
     def __init__(self, instance: DagInstance, objective: Objective) -> None:
@@ -61,12 +54,11 @@ class LoadKeys:
         self._scale = max(1, makespan)
         loads = running_loads(instance.durations, self._heft.gpu, self._generator.order)
         self.heft_keys: NDArray[np.float64] = loads / self._scale
-        """HEFT's running loads, shape (n,)."""
+        """HEFT's running loads over its makespan, shape (n,)."""
 
     def evaluate_many(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the fitness of points, (overflow bytes, objective), shape (count, 2)."""
-        litter = self._generator.generate(points * self._scale, _NO_DRAWS, 0.0)
-        fitness = litter.fitness
+        fitness = self._generator.generate(points * self._scale, _NO_DRAWS, 0.0).fitness
         fitness[(points == self.heft_keys).all(axis=1)] = self._heft_fitness
         return fitness
 
@@ -81,10 +73,9 @@ class LoadKeys:
         return schedule_of(self._instance, Placement(timeline.gpu, timeline.start, int(timeline.overflow[0])))
 
 
-DECODINGS = ("ranked", "eft", "direct", "load")
-"""The decodings by name."""
-
 _RULES = {"ranked": RANKED, "eft": EARLIEST, "direct": DIRECT}
+
+DECODINGS = (*_RULES, "load")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,17 +87,14 @@ class RandomKeys:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     decoding
         "ranked": position min(c - 1, floor(c u^2)) among the c GPUs that fit, sorted by earliest finish; "eft": always
-        the first of them; "direct": position min(c - 1, floor(c u)) among the GPUs that fit the task by itself, but
-        earliest finish where that one is full; "load": n keys that are wished loads, no priorities, see `LoadKeys`.
+        the first of them; "direct": position min(c - 1, floor(c u)) among the GPUs whose memory holds the task alone,
+        but earliest finish where the chosen GPU is full; "load": n keys that are desired loads, no priorities, see
+        `LoadKeys`.
     contention
-        What transfers share; as in `heft`. Under contention one decoder is not for two threads at once: its
-        interfaces are booked anew for every point.
+        What transfers share; as in `heft`. Under contention two threads must not share a decoder, because every point
+        books the network interfaces of the decoder anew.
 
     Raises
     ------
@@ -143,20 +131,12 @@ class RandomKeys:
         return overflow, objective
 
     def evaluate_many(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the fitness of points, (overflow bytes, objective), shape (count, 2), in one call of the kernel.
-
-        Parameters
-        ----------
-        points
-            Keys in [0, 1], shape (count, `num_keys`).
-        """
+        """Return the fitness (overflow bytes, objective), shape (count, 2), of points, shape (count, `num_keys`)."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         if self._loads is not None:
             return self._loads.evaluate_many(points)
-        weighted = self.objective is Objective.WEIGHTED_COMPLETION
-        fitness: NDArray[np.int64] = evaluate_keys(
-            self._arrays, points, _RULES[self.decoding], True, weighted, self._nics
-        )
+        weighted, rule = self.objective is Objective.WEIGHTED_COMPLETION, _RULES[self.decoding]
+        fitness: NDArray[np.int64] = evaluate_keys(self._arrays, points, rule, True, weighted, self._nics)
         return fitness
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
@@ -169,7 +149,7 @@ class RandomKeys:
         return schedule_of(self.instance, placement, nics)
 
     def sample(self, rng: np.random.Generator, count: int, *, heft_seed: bool) -> NDArray[np.float64]:
-        """Return uniform points, shape (count, `num_keys`); the first is HEFT's where the search is seeded with it."""
+        """Return uniform points, shape (count, `num_keys`), the first of them HEFT's if `heft_seed` is True."""
         points = rng.random((count - heft_seed, self.num_keys))
         return np.concatenate([self.heft_keys()[None, :], points]) if heft_seed else points
 
@@ -191,31 +171,24 @@ class RandomKeys:
 
     @property
     def _arrays(self) -> DagArrays:
-        """The instance as the kernels want it."""
+        """The instance as arrays for the kernels."""
         return dag_arrays(self.instance)
 
 
 BATCH_SECONDS = 0.02
-"""How long a call of the kernel may take: so much later than due a search may stop."""
+"""Aim for the duration of one call of the kernel, and so for how late a search may stop."""
 
 _FIRST_BATCH = 200_000
 """Pairs of task and GPU in the first call, about as many as the kernel tries in that time."""
 
 MOST_POINTS = 256
-"""Points per call at most: beyond it nothing is gained."""
+"""Points per call at most; larger calls are no faster per point."""
 
 
 class PointEvaluator:
     """Evaluates points in order, counts each in a run, and stops where the run does.
 
-    Batches have no influence on what is counted and found, only on when a clock is looked at.
-
-    Parameters
-    ----------
-    keys
-        The decoder.
-    run
-        Counts the evaluations.
+    The size of the batches has no influence on what is counted and found, only on when the clock is read.
     """
 
     def __init__(self, keys: RandomKeys, run: SearchRun[NDArray[np.float64]]) -> None:
@@ -223,16 +196,10 @@ class PointEvaluator:
         self._run = run
         pairs = max(1, keys.instance.num_tasks * keys.instance.num_gpus)
         self.batch = max(1, min(MOST_POINTS, _FIRST_BATCH // pairs))
-        """Points that the next call of the kernel takes at most."""
+        """Most points of the next call of the kernel."""
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the fitness of the points, shape (count, 2); fewer rows where the run was stopped before the last.
-
-        Parameters
-        ----------
-        points
-            Shape (count, keys).
-        """
+        """Return the fitness of points, shape (count, keys), shape (count, 2); fewer rows where the run was stopped."""
         fitness = np.empty((len(points), 2), dtype=np.int64)
         done = 0
         while done < len(points) and not self._run.stopped:

@@ -1,56 +1,37 @@
-"""Random search: the least a search must beat."""
+"""Random search: the least that a search must beat."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heuristics.dag.random_keys import PointEvaluator, RandomKeys
-from heuristics.search.run import SearchRun
-from instances.dag.contention import Contention
+from heuristics.dag.key_search import key_search
+from heuristics.dag.random_keys import MOST_POINTS
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
-    from heuristics.search.progress import Callback
-    from heuristics.search.stop_criteria import StopCriterion
-    from instances.dag.instance import DagInstance
-    from instances.dag.objective import Objective
-    from instances.dag.schedule import DagSchedule
+    from heuristics.dag.key_search import KeysRun, Proposals
+    from heuristics.dag.random_keys import RandomKeys
+
+_MOST_KEYS = 1_000_000
+"""Keys that are drawn at once: 8 MB, so that a huge instance does not wait for points that it may never evaluate."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomSearchSettings:
+    """Parameters of `random_search`."""
+
+    decoding: str = "ranked"  # as in `RandomKeys`
+    heft_seed: bool = True  # whether the first point is HEFT's schedule
+
+
+@key_search(RandomSearchSettings, logs_rounds=False)
 def random_search(
-    instance: DagInstance,
-    objective: Objective,
-    rng: np.random.Generator,
-    stop: StopCriterion,
-    callback: Callback,
-    *,
-    decoding: str = "ranked",
-    heft_seed: bool = True,
-    contention: Contention = Contention.NONE,
-) -> DagSchedule | None:
-    """Draw random keys uniformly and keep the best; None where all exceed a memory limit.
-
-    Parameters
-    ----------
-    instance, objective, rng, stop, callback
-        As in `woa`, with which it shares decoder, first member and evaluation count.
-    decoding
-        As in `RandomKeys`.
-    heft_seed
-        Whether the first point is HEFT's schedule.
-    contention
-        What transfers share, as in `heft`.
-    """
-    keys = RandomKeys(instance, objective, decoding, contention)
-    run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)
-    evaluate = PointEvaluator(keys, run)
-    points = keys.sample(rng, 1, heft_seed=heft_seed)
+    settings: RandomSearchSettings, keys: RandomKeys, rng: np.random.Generator, run: KeysRun
+) -> Proposals:
+    """Draw random keys uniformly and keep the best; parameters as in `RandomSearchSettings`."""
+    yield keys.sample(rng, 1, heft_seed=settings.heft_seed)
+    count = max(1, min(MOST_POINTS, _MOST_KEYS // max(1, keys.num_keys)))
     while True:
-        evaluate(points)
-        if run.stopped:
-            break
-        points = keys.sample(rng, evaluate.batch, heft_seed=False)
-    assert run.best_solution is not None  # one evaluation at least
-    return keys.schedule(run.best_solution)
+        yield keys.sample(rng, count, heft_seed=False)

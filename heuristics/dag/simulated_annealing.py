@@ -1,73 +1,76 @@
-"""Simulated annealing on random keys, a rival of the whales."""
+"""Simulated annealing on random keys."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.random_keys import PointEvaluator, RandomKeys
-from heuristics.search.run import SearchRun
-from instances.dag.contention import Contention
+from heuristics.dag.key_search import key_search
+from heuristics.search.settings import require_at_least
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heuristics.search.progress import Callback
-    from heuristics.search.stop_criteria import StopCriterion
-    from instances.dag.instance import DagInstance
-    from instances.dag.objective import Objective
-    from instances.dag.schedule import DagSchedule
+    from heuristics.dag.key_search import KeysRun, Proposals
+    from heuristics.dag.random_keys import RandomKeys
 
 Fitness = tuple[int, int]
 
 
-def sa(
-    instance: DagInstance,
-    objective: Objective,
-    rng: np.random.Generator,
-    stop: StopCriterion,
-    callback: Callback,
-    *,
-    decoding: str = "ranked",
-    samples: int = 50,
-    first_acceptance: float = 0.4,
-    last_acceptance: float = 0.001,
-    keys_per_move: int = 2,
-    heft_seed: bool = True,
-    contention: Contention = Contention.NONE,
-) -> DagSchedule | None:
-    """Return the best schedule that simulated annealing finds, None where all exceed a memory limit.
-
-    One point; a move replaces a few random keys by uniform numbers. A move that is not worse is accepted, a worse one
-    with probability exp(-difference / temperature), one with more overflow bytes never. The temperature falls
-    geometrically with the used share of the budget. It begins where the mean worsening among sampled moves would be
-    accepted with probability `first_acceptance` and ends where it would be with `last_acceptance`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnealingSettings:
+    """Parameters of `sa`.
 
     Parameters
     ----------
-    instance, objective, stop, callback
-        As in `woa`, with which it shares decoder, first member and evaluation count.
-    rng
-        Source of all random numbers: the first point, the sampled moves, per move keys, new keys and one for accepting.
     decoding
         As in `RandomKeys`.
     samples
-        Moves from the first point that are evaluated for the temperature; they count, and none is taken. At least 1.
+        Moves from the first point that are evaluated to find the first temperature; they count as evaluations, and
+        none is accepted. At least 1.
     first_acceptance, last_acceptance
         Probabilities in (0, 1), the last at most the first.
     keys_per_move
-        Keys that a move replaces, at least 1 (all where there are not so many).
+        Keys that a move replaces, at least 1 (all keys where there are fewer).
     heft_seed
         Whether the first point is HEFT's schedule.
-    contention
-        What transfers share, as in `heft`.
 
     Raises
     ------
     ValueError
         If a parameter is out of range.
+    """
+
+    decoding: str = "ranked"
+    samples: int = 50
+    first_acceptance: float = 0.4
+    last_acceptance: float = 0.001
+    keys_per_move: int = 2
+    heft_seed: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        require_at_least(1, samples=self.samples)
+        if not 0.0 < self.first_acceptance < 1.0:
+            raise ValueError(f"first_acceptance: expected a number between 0 and 1, got {self.first_acceptance}.")
+        if not 0.0 < self.last_acceptance <= self.first_acceptance:
+            expected = f"a number above 0 and at most {self.first_acceptance}"
+            raise ValueError(f"last_acceptance: expected {expected}, got {self.last_acceptance}.")
+        require_at_least(1, keys_per_move=self.keys_per_move)
+
+
+@key_search(AnnealingSettings, logs_rounds=False)
+def sa(settings: AnnealingSettings, keys: RandomKeys, rng: np.random.Generator, run: KeysRun) -> Proposals:
+    """Change one point by random moves at a falling temperature; parameters as in `AnnealingSettings`.
+
+    A move replaces a few random keys by uniform numbers. A move that is not worse is accepted, a worse one with
+    probability exp(-difference / temperature), one with more overflow bytes never. The temperature falls geometrically
+    with the used share of the budget, from the value at which the mean worsening among the sampled moves would be
+    accepted with probability `first_acceptance` to the value for `last_acceptance`. Random numbers are drawn for the
+    first point, the sampled moves, and per move for its keys, their new values and the acceptance.
 
     References
     ----------
@@ -77,24 +80,17 @@ def sa(
     their decoder, HEFT seed, the last temperature by the same rule, the share of the budget as clock (with a criterion
     that is no budget the temperature stays the first).
     """
-    _check(samples, first_acceptance, last_acceptance, keys_per_move)
-    keys = RandomKeys(instance, objective, decoding, contention)
-    run: SearchRun[NDArray[np.float64]] = SearchRun(stop, callback)
-    evaluate = PointEvaluator(keys, run)
-    points = keys.sample(rng, 1, heft_seed=heft_seed)
-    point, fitness = points[0], _only(evaluate(points))
-    trials = np.array([with_new_keys(point, rng, keys_per_move) for _ in range(samples if not run.stopped else 0)])
-    if len(trials):
-        worsening = mean_worsening(fitness, evaluate(trials))
-        first, last = (worsening / -math.log(accepted) for accepted in (first_acceptance, last_acceptance))
-    while not run.stopped:
-        candidate = with_new_keys(point, rng, keys_per_move)
-        luck, temperature = rng.random(), first * (last / first) ** run.share
-        found = _only(evaluate(candidate[None, :]))
-        if is_accepted(fitness, found, temperature, luck):
+    point = keys.sample(rng, 1, heft_seed=settings.heft_seed)[0]
+    fitness = _only((yield point[None, :]))
+    sampled = yield np.array([with_new_keys(point, rng, settings.keys_per_move) for _ in range(settings.samples)])
+    worsening = mean_worsening(fitness, sampled)
+    first, last = (worsening / -math.log(one) for one in (settings.first_acceptance, settings.last_acceptance))
+    while True:
+        candidate = with_new_keys(point, rng, settings.keys_per_move)
+        draw, temperature = rng.random(), first * (last / first) ** run.share
+        found = _only((yield candidate[None, :]))
+        if is_accepted(fitness, found, temperature, draw):
             point, fitness = candidate, found
-    assert run.best_solution is not None  # one evaluation at least
-    return keys.schedule(run.best_solution)
 
 
 def with_new_keys(point: NDArray[np.float64], rng: np.random.Generator, count: int) -> NDArray[np.float64]:
@@ -109,48 +105,30 @@ def with_new_keys(point: NDArray[np.float64], rng: np.random.Generator, count: i
 def mean_worsening(fitness: Fitness, found: NDArray[np.int64]) -> float:
     """Return the mean difference to worse objectives at equal overflow, in ticks; 1 where none is worse.
 
-    Parameters
-    ----------
-    fitness
-        Of the point from which the moves begin.
-    found
-        Fitness after each move, shape (count, 2).
+    Takes the fitness of the point from which the moves begin and that after each move, shape (count, 2).
     """
     worse = found[(found[:, 0] == fitness[0]) & (found[:, 1] > fitness[1]), 1]
     return float(worse.mean() - fitness[1]) if len(worse) else 1.0
 
 
-def is_accepted(fitness: Fitness, found: Fitness, temperature: float, luck: float) -> bool:
+def is_accepted(fitness: Fitness, found: Fitness, temperature: float, draw: float) -> bool:
     """Say whether a move is accepted.
 
     Parameters
     ----------
     fitness, found
-        Before and after the move: (overflow bytes, objective).
+        (overflow bytes, objective) before and after the move.
     temperature
-        In ticks, or in what the objective counts; above 0.
-    luck
+        In the unit of the objective, above 0.
+    draw
         Random number in [0, 1).
     """
     if found <= fitness:
         return True
-    return found[0] == fitness[0] and luck < math.exp(-(found[1] - fitness[1]) / temperature)
+    return found[0] == fitness[0] and draw < math.exp(-(found[1] - fitness[1]) / temperature)
 
 
 def _only(fitness: NDArray[np.int64]) -> Fitness:
     """Return the fitness of one point."""
     overflow, objective = fitness[0].tolist()
     return overflow, objective
-
-
-def _check(samples: int, first_acceptance: float, last_acceptance: float, keys_per_move: int) -> None:
-    """Check the parameters of the annealing."""
-    if samples < 1:
-        raise ValueError(f"samples: expected at least 1, got {samples}.")
-    if not 0.0 < first_acceptance < 1.0:
-        raise ValueError(f"first_acceptance: expected a number between 0 and 1, got {first_acceptance}.")
-    if not 0.0 < last_acceptance <= first_acceptance:
-        expected = f"a number above 0 and at most {first_acceptance}"
-        raise ValueError(f"last_acceptance: expected {expected}, got {last_acceptance}.")
-    if keys_per_move < 1:
-        raise ValueError(f"keys_per_move: expected at least 1, got {keys_per_move}.")

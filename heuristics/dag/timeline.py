@@ -1,4 +1,4 @@
-"""What runs on each GPU and when it is free: the pieces that every list scheduler is made of (Numba)."""
+"""Which tasks run on each GPU and when it is free: the building blocks of every list scheduler (Numba)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Timeline(NamedTuple):
     free_memory: NDArray[np.int64]  # (m,), negative after an overflow
     reserved: NDArray[np.int64]  # (m,), bytes of tasks not placed yet that may run nowhere else
     overflow: NDArray[np.int64]  # (1,), bytes placed beyond the limits
-    arrival: NDArray[np.int64]  # (m,), scratch: when data arrives over each class of links
+    arrival: NDArray[np.int64]  # (m,), scratch: arrival of data over each class of links
 
 
 class Placement(NamedTuple):
-    """What a kernel placed: GPU and start of every task, and the bytes beyond the memory limits."""
+    """A kernel's result: GPU and start of every task, and the bytes beyond the memory limits."""
 
     gpu: NDArray[np.int64]  # (n,)
     start: NDArray[np.int64]  # (n,)
@@ -38,7 +38,7 @@ class Placement(NamedTuple):
 
 
 UNLIMITED = np.int64(2**62)
-"""Free memory of a GPU without a limit; no sum of bytes comes near."""
+"""Free memory of a GPU without a limit; larger than any sum of bytes."""
 
 
 @njit(cache=True)
@@ -116,7 +116,7 @@ def earliest_free_start(
 
 @njit(cache=True, forceinline=True)
 def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
-    """Return the bytes left on GPU k if the task goes there and the reserved ones come; negative: it does not fit."""
+    """Return the bytes left on GPU k if the task and those with reserved memory go there; negative: it does not fit."""
     reserved = timeline.reserved[k]
     if arrays.only_gpu[task] == k:
         reserved -= arrays.task_memory[task]
@@ -125,7 +125,7 @@ def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int
 
 @njit(cache=True, forceinline=True)
 def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
-    """Return the allowed GPU with the most room, for a task that fits nowhere; ties to the lowest index."""
+    """Return the allowed GPU with the most memory left for a task that fits nowhere; ties to the lowest index."""
     best = -1
     for k in range(len(timeline.num_slots)):
         if arrays.allowed[task, k] and (
@@ -137,7 +137,7 @@ def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
 
 @njit(cache=True, forceinline=True)
 def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) -> None:
-    """Put a task on GPU k at a start that `earliest_free_start` gave."""
+    """Put a task on GPU k at a start found by `earliest_free_start`."""
     duration = arrays.durations[task, k]
     finish = start + duration
     timeline.gpu[task], timeline.start[task], timeline.finish[task] = k, start, finish

@@ -1,1 +1,1 @@
-"""What every search needs: budgets and stop criteria, callbacks, the clock, and random numbers for kernels."""
+"""Foundations of every search: stop criteria, callbacks, settings, the clock, and random numbers for kernels."""

@@ -6,12 +6,12 @@ import time
 
 
 class Stopwatch:
-    """Seconds since it was made; never runs backwards."""
+    """Measures the seconds since it was created; never runs backwards."""
 
     def __init__(self) -> None:
         self._begin = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since the stopwatch was created."""
         return time.perf_counter() - self._begin

@@ -11,49 +11,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """State of a run.
+    """State of a run."""
 
-    Parameters
-    ----------
-    evaluations
-        Complete schedules built so far.
-    seconds
-        Since the run began.
-    objective
-        Of the best schedule so far, None before the first one that keeps the memory limits.
-    lower_bound
-        Proven so far, None where the method proves nothing.
-    improved_at
-        Evaluations at the last improvement.
-    """
-
-    evaluations: int = 0
-    seconds: float = 0.0
-    objective: int | None = None
-    lower_bound: int | None = None
-    improved_at: int = 0
+    evaluations: int = 0  # complete schedules built so far
+    seconds: float = 0.0  # since the run began
+    objective: int | None = None  # of the best schedule so far; None before the first within the memory limits
+    lower_bound: int | None = None  # proven so far; None where the method proves nothing
+    improved_at: int = 0  # number of evaluations at the last improvement
 
 
 class Callback:
-    """Empty hooks; override what you need. A callback may watch and stop a run, not change its search."""
+    """Empty hooks; override those you need. A callback may watch and stop a run, but not change its search."""
 
     wants_stop: bool = False
-    """Set it to True to stop the run at its next step; the result then holds the best so far."""
+    """Set it to True to stop the run at its next step; the result then holds the best schedule so far."""
 
     def on_start(self) -> None:
-        """Hear that a run begins."""
+        """Receive the beginning of a run."""
 
     def on_evaluation(self, progress: Progress) -> None:
-        """Hear that one more schedule was built."""
+        """Receive every evaluated schedule."""
 
     def on_incumbent(self, progress: Progress) -> None:
-        """Hear that the best schedule became better."""
+        """Receive every improvement of the best schedule."""
 
     def on_round(self, row: Mapping[str, float | None]) -> None:
-        """Hear that a population was evaluated; the row is that of `RoundLog`."""
+        """Receive every evaluated population; the columns of the row are those of `RoundLog`."""
 
     def on_bound(self, progress: Progress) -> None:
-        """Hear that the lower bound became better."""
+        """Receive every improvement of the lower bound."""
 
     def on_end(self, progress: Progress) -> None:
-        """Hear that the run has ended."""
+        """Receive the end of the run."""

@@ -1,4 +1,4 @@
-"""Counting, remembering the best and stopping: the same for every search."""
+"""Counting evaluations, remembering the best solution and stopping: the same for every search."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Solution = TypeVar("Solution")
 class SearchRun(Generic[Solution]):
     """One run of a search.
 
-    Fitness is (overflow bytes, objective), compared lexicographically; a solution with overflow is worse than any
-    without. Ties keep the older solution.
+    Fitness is (overflow bytes, objective), compared lexicographically: a solution that exceeds the memory limits is
+    worse than any that keeps them. On a tie the older solution stays the best one.
 
     Parameters
     ----------
     stop
-        Asked after every evaluation.
+        Queried after every evaluation.
     callback
-        Told of every evaluation and incumbent.
+        Receives every evaluation and incumbent.
     """
 
     def __init__(self, stop: StopCriterion, callback: Callback) -> None:
@@ -50,13 +50,13 @@ class SearchRun(Generic[Solution]):
         return self._stop.share(self.progress)
 
     def record(self, fitness: tuple[int, int], solution: Solution) -> None:
-        """Count one evaluation and ask whether to stop; the solution is kept as it is where it is the best."""
+        """Count one evaluation and query the stop criterion; the best solution is kept without a copy."""
         before, is_best = self.progress, self.best_fitness is None or fitness < self.best_fitness
         evaluations, objective = before.evaluations + 1, before.objective
         if is_best:
             self.best_fitness, self.best_solution = fitness, solution
             objective = fitness[1] if fitness[0] == 0 else None
-        self.progress = Progress(  # not `replace`, which costs more than a move of a whale
+        self.progress = Progress(  # not `replace`, which takes longer than the move of a whale
             evaluations=evaluations,
             seconds=self._watch.seconds,
             objective=objective,
@@ -69,16 +69,16 @@ class SearchRun(Generic[Solution]):
         self.stopped = self._callback.wants_stop or self._stop(self.progress)
 
     def record_many(self, fitnesses: NDArray[np.int64], solutions: Sequence[Solution] | NDArray[Any]) -> int:
-        """Count evaluations one by one, asking after each whether to stop; return how many were counted.
+        """Count evaluations one by one until the run stops; return how many were counted.
 
-        Those after a stop are as if they had never been made.
+        Evaluations after the stop count as never made.
 
         Parameters
         ----------
         fitnesses
-            (overflow bytes, objective) of each, shape (count, 2).
+            (overflow bytes, objective) of each solution, shape (count, 2).
         solutions
-            As many, such as the rows of an array; the best is copied.
+            Such as the rows of an array; the best one is copied.
         """
         for count, (overflow, objective) in enumerate(fitnesses.tolist(), start=1):
             fitness, solution = (overflow, objective), solutions[count - 1]

@@ -1,4 +1,4 @@
-"""A small random number generator whose state is an array, so that a kernel can go on where it stopped."""
+"""A small random number generator whose state is an array, so that a kernel can resume where it stopped."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 def uniform(state: NDArray[np.uint64]) -> float:
     """Return a number in [0, 1) and advance the state, shape (1,).
 
-    SplitMix64 of Steele, Lea and Flood (2014), Fast Splittable Pseudorandom Number Generators: the stream depends on
-    the seed alone, not on versions of NumPy or Numba, nor on other threads.
+    SplitMix64 of Steele, Lea and Flood (2014), Fast Splittable Pseudorandom Number Generators. The stream depends on
+    the seed alone, not on the versions of NumPy and Numba or on other threads.
     """
     state[0] += _GOLDEN
     word = state[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from heuristics.search.settings import require_at_least
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,20 +25,13 @@ class StopCriterion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MaxEvaluations:
-    """Stops after a number of complete schedules.
-
-    Raises
-    ------
-    ValueError
-        If the number is below 1.
-    """
+    """Stops after a number of complete schedules; raises a `ValueError` if that is below 1."""
 
     evaluations: int
 
     def __post_init__(self) -> None:
         """Check the number."""
-        if self.evaluations < 1:
-            raise ValueError(f"evaluations: expected at least 1, got {self.evaluations}.")
+        require_at_least(1, evaluations=self.evaluations)
 
     def __call__(self, progress: Progress) -> bool:
         """Return True when the budget is used."""
@@ -49,13 +44,7 @@ class MaxEvaluations:
 
 @dataclass(frozen=True, slots=True)
 class MaxSeconds:
-    """Stops after a time since the run began.
-
-    Raises
-    ------
-    ValueError
-        If the time is not positive.
-    """
+    """Stops after a time since the run began; raises a `ValueError` if that is not positive."""
 
     seconds: float
 
@@ -75,33 +64,26 @@ class MaxSeconds:
 
 @dataclass(frozen=True, slots=True)
 class MaxStagnation:
-    """Stops after a number of evaluations without improvement.
-
-    Raises
-    ------
-    ValueError
-        If the number is below 1.
-    """
+    """Stops after a number of evaluations without improvement; raises a `ValueError` if that is below 1."""
 
     evaluations: int
 
     def __post_init__(self) -> None:
         """Check the number."""
-        if self.evaluations < 1:
-            raise ValueError(f"evaluations: expected at least 1, got {self.evaluations}.")
+        require_at_least(1, evaluations=self.evaluations)
 
     def __call__(self, progress: Progress) -> bool:
         """Return True when the last improvement is too long ago."""
         return progress.evaluations - progress.improved_at >= self.evaluations
 
     def share(self, progress: Progress) -> float:
-        """Return 0: nobody knows how long such a run will take."""
+        """Return 0: the length of such a run is unknown."""
         return 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class TargetObjective:
-    """Stops once the objective is at most a target, such as a proven lower bound."""
+    """Stops when the objective is at most a target, such as a proven lower bound."""
 
     target: int
 

@@ -63,16 +63,16 @@ def plain_woa(
     toolbox.register("update", update)
     makespans: list[int] = []
     leader = tools.HallOfFame(1)
-    pod = toolbox.population(n=population)
+    whales = toolbox.population(n=population)
     for number in range(rounds + 1):
-        for whale, fitness in zip(pod, toolbox.map(toolbox.evaluate, pod), strict=True):
+        for whale, fitness in zip(whales, toolbox.map(toolbox.evaluate, whales), strict=True):
             whale.fitness.values = fitness
             makespans.append(fitness[1])
-        leader.update(pod)
+        leader.update(whales)
         if number < rounds:
             share = (number + 1) * population / ((rounds + 1) * population)
-            moved = [toolbox.clone(whale) for whale in pod]
+            moved = [toolbox.clone(whale) for whale in whales]
             for index, whale in enumerate(moved):
-                toolbox.update(whale, index, leader[0], pod, 2.0 * (1.0 - share))
-            pod = moved
+                toolbox.update(whale, index, leader[0], whales, 2.0 * (1.0 - share))
+            whales = moved
     return makespans

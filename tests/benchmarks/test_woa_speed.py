@@ -36,7 +36,7 @@ def hundred_tasks() -> DagInstance:
 
 
 def whales(instance: DagInstance, rounds: int, callback: Callback | None = None, **options: object) -> None:
-    """Run 50 whales for some rounds after the first pod."""
+    """Run 50 whales for some rounds after the first population."""
     stop = MaxEvaluations(WHALES * (rounds + 1))
     rng = np.random.default_rng(7)
     woa(instance, Objective.MAKESPAN, rng, stop, callback or Callback(), population=WHALES, **options)

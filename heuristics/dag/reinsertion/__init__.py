@@ -1,1 +1,1 @@
-"""Local search that takes tasks out of a schedule and puts each back where the longest path through it is shortest."""
+"""Local search that removes tasks from a schedule and reinserts each where the longest path through it is shortest."""

@@ -1,4 +1,4 @@
-"""Taking a task out of a plan and putting it in, the longest paths after that, and undoing all of it."""
+"""Removing tasks from a plan and inserting them, updating the longest paths, and undoing all of it (Numba)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_SET = 60
-"""Most tasks that one move takes out."""
+"""Most tasks that one move removes."""
 
 HEADS, TAILS, ORDER, STEPS, DIRTY_HEADS, DIRTY_TAILS, NOW = 0, 1, 2, 3, 4, 5, 6
 """Entries of `Journal.counter`: lengths of the lists, numbers of marked tasks, number of the move."""
@@ -28,19 +28,19 @@ _STEP = np.dtype([("task", np.int64), ("gpu", np.int64), ("place", np.int64)])
 
 
 class Journal(NamedTuple):
-    """Old values, in the order of the changes, and which tasks have to be looked at again."""
+    """Old values, in the order of the changes, and marks of the tasks whose paths must be computed again."""
 
     counter: NDArray[np.int64]  # (7,)
-    mark: NDArray[Any]  # (n,), head and tail to be computed again; moves in which old ones were kept; scratch, 0
-    head: NDArray[Any]  # (n,), tasks and the heads they had
-    tail: NDArray[Any]  # (n,), tasks and the tails they had
-    order: NDArray[Any]  # positions (as `value`) and the tasks that stood there
-    step: NDArray[Any]  # tasks taken out, with GPU and place they had; tasks put in, with GPU `OUT`
+    mark: NDArray[Any]  # (n,), head and tail to compute again; last moves that saved the old values; scratch flag, 0
+    head: NDArray[Any]  # (n,), tasks and their old heads
+    tail: NDArray[Any]  # (n,), tasks and their old tails
+    order: NDArray[Any]  # positions (as `value`) and the tasks that were there
+    step: NDArray[Any]  # removed tasks with their GPU and place; inserted tasks with GPU `OUT`
     buffer: NDArray[np.int64]  # (n,), scratch
 
 
 def new_journal(num_tasks: int) -> Journal:
-    """Return an empty journal for plans of so many tasks."""
+    """Return an empty journal for plans with this number of tasks."""
     counter = np.zeros(7, dtype=np.int64)
     counter[NOW] = 1
     return Journal(
@@ -56,7 +56,7 @@ def new_journal(num_tasks: int) -> Journal:
 
 @njit(cache=True)
 def forget(journal: Journal) -> None:
-    """Keep the changes: the journal is empty again, nothing is marked."""
+    """Make the changes permanent: empty the journal and remove all marks."""
     counter, mark = journal.counter, journal.mark
     if counter[DIRTY_HEADS] > 0 or counter[DIRTY_TAILS] > 0:
         for task in range(len(mark)):
@@ -66,19 +66,15 @@ def forget(journal: Journal) -> None:
 
 
 FAR = 2**60
-"""A way that does not exist; sums of a few stay within 64 bits."""
+"""Length of a path that does not exist; sums of a few such lengths fit in 64 bits."""
 
 
 @njit(cache=True)
 def propagate_heads(graph: Graph, plan: Plan, journal: Journal, first: int) -> int:
-    """Compute the heads of all marked tasks and of those that change with them; return how many that were.
+    """Compute the heads of all marked tasks and of those that change with them; return the number of tasks examined.
 
-    Parameters
-    ----------
-    graph, plan, journal
-        The plan is changed; old heads of tasks that are in go to the journal.
-    first
-        A position in the order before which no task is marked.
+    Old heads of tasks in the plan go to the journal. No task before position `first` of the order is marked. The loop
+    runs along the order: every head that a task's head depends on is final when the task is examined.
     """
     data, preds, succs, durations, link = graph.task, graph.pred, graph.succ, graph.duration, graph.link
     tasks, order, delays, heads = plan.task, plan.order, plan.pred_delay, plan.heads
@@ -101,7 +97,7 @@ def propagate_heads(graph: Graph, plan: Plan, journal: Journal, first: int) -> i
                 if tasks[other].gpu >= 0:
                     arrival = tasks[other].head + tasks[other].duration + delays[entry]
                 else:
-                    arrival = _through(heads, durations, link, other, preds[entry].data, k, True)
+                    arrival = _shortest_through(heads, durations, link, other, preds[entry].data, k, True)
                 latest = max(latest, arrival)
             other = tasks[task].previous
             if other != NOTHING:
@@ -119,7 +115,9 @@ def propagate_heads(graph: Graph, plan: Plan, journal: Journal, first: int) -> i
                 left += 1
         else:
             first_pred, last_pred = data[task].pred, data[task].pred_end
-            if not _all_ways(preds, first_pred, last_pred, tasks, heads, durations, link, task, data[task].release, 1):
+            if not _update_removed(
+                preds, first_pred, last_pred, tasks, heads, durations, link, task, data[task].release, 1
+            ):
                 continue
         for entry in range(data[task].succ, data[task].succ_end):
             other = succs[entry].task
@@ -132,7 +130,7 @@ def propagate_heads(graph: Graph, plan: Plan, journal: Journal, first: int) -> i
 
 @njit(cache=True)
 def propagate_tails(graph: Graph, plan: Plan, journal: Journal, last: int) -> int:
-    """Do the same for tails; `last` is a position behind which no task is marked."""
+    """Do the same for tails against the order; no task after position `last` is marked."""
     data, preds, succs, durations, link = graph.task, graph.pred, graph.succ, graph.duration, graph.link
     tasks, order, delays, tails, sink = plan.task, plan.order, plan.succ_delay, plan.tails, plan.sink
     mark, kept, counter = journal.mark, journal.tail, journal.counter
@@ -152,10 +150,10 @@ def propagate_tails(graph: Graph, plan: Plan, journal: Journal, last: int) -> in
             for entry in range(data[task].succ, data[task].succ_end):
                 other = succs[entry].task
                 if tasks[other].gpu >= 0:
-                    way = tasks[other].tail + tasks[other].duration + delays[entry]
+                    path = tasks[other].tail + tasks[other].duration + delays[entry]
                 else:
-                    way = _through(tails, durations, link, other, succs[entry].data, k, False)
-                longest = max(longest, way)
+                    path = _shortest_through(tails, durations, link, other, succs[entry].data, k, False)
+                longest = max(longest, path)
             other = tasks[task].following
             if other != NOTHING:
                 longest = max(longest, tasks[other].tail + tasks[other].duration)
@@ -172,7 +170,7 @@ def propagate_tails(graph: Graph, plan: Plan, journal: Journal, last: int) -> in
                 left += 1
         else:
             first_succ, last_succ = data[task].succ, data[task].succ_end
-            if not _all_ways(succs, first_succ, last_succ, tasks, tails, durations, link, task, sink[task], 0):
+            if not _update_removed(succs, first_succ, last_succ, tasks, tails, durations, link, task, sink[task], 0):
                 continue
         for entry in range(data[task].pred, data[task].pred_end):
             other = preds[entry].task
@@ -194,8 +192,8 @@ def propagate_everything(graph: Graph, plan: Plan, journal: Journal) -> None:
 
 
 @njit(cache=True)
-def _through(
-    ways: NDArray[np.int64],
+def _shortest_through(
+    paths: NDArray[np.int64],
     durations: NDArray[np.int64],
     link: NDArray[Any],
     task: int,
@@ -203,32 +201,32 @@ def _through(
     gpu: int,
     to_gpu: bool,
 ) -> int:
-    """Return the least sum of way, duration and delay over the GPUs of a task taken out, to or from one GPU."""
+    """Return the least sum of path, duration and delay over the GPUs of a removed task, to or from one GPU."""
     shortest = FAR
     for k in range(durations.shape[1]):
         if durations[task, k] >= 0:
-            way = ways[task, k] + durations[task, k]
+            path = paths[task, k] + durations[task, k]
             if data > 0 and k != gpu:
                 used = link[k, gpu] if to_gpu else link[gpu, k]
-                way += used.latency + np.int64(math.ceil(data / used.bytes_per_tick))
-            shortest = min(shortest, way)
+                path += used.latency + np.int64(math.ceil(data / used.bytes_per_tick))
+            shortest = min(shortest, path)
     return shortest
 
 
 @njit(cache=True)
-def _all_ways(
+def _update_removed(
     neighbours: NDArray[Any],
     first: int,
     last: int,
     tasks: NDArray[Any],
-    ways: NDArray[np.int64],
+    paths: NDArray[np.int64],
     durations: NDArray[np.int64],
     link: NDArray[Any],
     task: int,
     least: int,
     are_heads: int,
 ) -> bool:
-    """Write heads or tails of a task taken out on every GPU; say whether one has changed."""
+    """Write the heads or tails of a removed task on every GPU; say whether one has changed."""
     has_changed = False
     for k in range(durations.shape[1]):
         if durations[task, k] < 0:
@@ -238,21 +236,21 @@ def _all_ways(
             other, data = neighbours[entry].task, neighbours[entry].data
             l = tasks[other].gpu
             if l < 0:
-                way = _through(ways, durations, link, other, data, k, are_heads == 1)
+                path = _shortest_through(paths, durations, link, other, data, k, are_heads == 1)
             else:
-                way = tasks[other].duration + (tasks[other].head if are_heads == 1 else tasks[other].tail)
+                path = tasks[other].duration + (tasks[other].head if are_heads == 1 else tasks[other].tail)
                 if data > 0 and k != l:
                     used = link[l, k] if are_heads == 1 else link[k, l]
-                    way += used.latency + np.int64(math.ceil(data / used.bytes_per_tick))
-            longest = max(longest, way)
-        if longest != ways[task, k]:
-            ways[task, k], has_changed = longest, True
+                    path += used.latency + np.int64(math.ceil(data / used.bytes_per_tick))
+            longest = max(longest, path)
+        if longest != paths[task, k]:
+            paths[task, k], has_changed = longest, True
     return has_changed
 
 
 @njit(cache=True)
 def take_out(graph: Graph, plan: Plan, journal: Journal, task: int) -> None:
-    """Take a task out; what it reaches is marked."""
+    """Remove a task and mark it and its neighbours."""
     counter, here, mark = journal.counter, plan.task[task], journal.mark[task]
     step = journal.step[counter[STEPS]]
     step.task, step.gpu, step.place = task, here.gpu, here.place
@@ -273,22 +271,22 @@ def take_out(graph: Graph, plan: Plan, journal: Journal, task: int) -> None:
 
 @njit(cache=True)
 def put_in(graph: Graph, plan: Plan, journal: Journal, task: int, k: int, place: int) -> bool:
-    """Put a task in and mend the order; False where that would close a cycle, and then only `undo` may follow."""
+    """Insert a task and repair the order; False where that would close a cycle: then only `undo` may follow."""
     counter = journal.counter
     step = journal.step[counter[STEPS]]
     step.task, step.gpu = task, OUT
     counter[STEPS] += 1
     _link(graph, plan.task, plan.gpu, plan.sequence, plan.pred_delay, plan.succ_delay, task, k, place)
-    if not _mend_order(graph, plan.task, plan.order, journal, task):
+    if not _repair_order(graph, plan.task, plan.order, journal, task):
         return False
-    plan.task[task].head = plan.task[task].tail = -1  # unlike any that can follow
+    plan.task[task].head = plan.task[task].tail = -1  # different from any value that can follow
     _mark_around(graph.task, graph.pred, graph.succ, plan.task, journal.mark, counter, task)
     return True
 
 
 @njit(cache=True)
 def undo(graph: Graph, plan: Plan, journal: Journal) -> None:
-    """Take back everything since the journal was empty."""
+    """Undo all changes since the journal was empty."""
     counter = journal.counter
     for index in range(counter[STEPS] - 1, -1, -1):
         step = journal.step[index]
@@ -326,7 +324,7 @@ def _mark_around(
     counter: NDArray[np.int64],
     task: int,
 ) -> None:
-    """Mark a task, the heads of what comes right after it and the tails of what comes right before."""
+    """Mark a task, the heads of its direct successors and the tails of its direct predecessors, GPU orders included."""
     counter[DIRTY_HEADS] += 1 - mark[task].head_dirty
     counter[DIRTY_TAILS] += 1 - mark[task].tail_dirty
     mark[task].head_dirty = mark[task].tail_dirty = 1
@@ -350,7 +348,7 @@ def _mark_around(
 
 @njit(cache=True)
 def _unlink(tasks: NDArray[Any], gpus: NDArray[Any], sequence: NDArray[np.int64], task: int, memory: int) -> None:
-    """Take a task from its GPU."""
+    """Remove a task from its GPU."""
     here = tasks[task]
     k, place = here.gpu, here.place
     if place != NOTHING:
@@ -379,7 +377,7 @@ def _link(
     k: int,
     place: int,
 ) -> None:
-    """Put a task on a GPU, at a place in its sequence if it takes time there."""
+    """Put a task on a GPU, at a place in its sequence if its duration there is above 0."""
     data, preds, succs, link = graph.task[task], graph.pred, graph.succ, graph.link
     here = tasks[task]
     here.gpu, here.duration = k, graph.duration[task, k]
@@ -411,11 +409,11 @@ def _link(
 
 
 @njit(cache=True)
-def _mend_order(graph: Graph, tasks: NDArray[Any], order: NDArray[np.int64], journal: Journal, task: int) -> bool:
+def _repair_order(graph: Graph, tasks: NDArray[Any], order: NDArray[np.int64], journal: Journal, task: int) -> bool:
     """Move a task that was linked so that all arcs point forwards; False if there is a cycle.
 
-    Only the stretch between the first arc out of the task and the last one into it can be out of order: there, what
-    follows from the task goes behind it, the rest before (Pearce and Kelly (2006)).
+    Only the range between the first direct successor of the task and its last direct predecessor can be out of order:
+    there, the descendants of the task go behind it, all other tasks before it (Pearce and Kelly, 2006).
     """
     data, preds, succs, mark, buffer = graph.task, graph.pred, graph.succ, journal.mark, journal.buffer
     low, high, here = -1, len(order), tasks[task].position
@@ -430,15 +428,15 @@ def _mend_order(graph: Graph, tasks: NDArray[Any], order: NDArray[np.int64], jou
         high = min(high, tasks[succs[entry].task].position)
     if low < here < high:
         return True
-    has_room = low < high  # then the others keep their order
+    is_gap = low < high  # then the other tasks keep their order
     first, last = min(here, high), max(here, low)
     size, is_cycle = 0, False
-    for position in range(first, last + 1):  # what does not follow from the task
+    for position in range(first, last + 1):  # tasks that are no descendants go first
         other = order[position]
         if other == task:
             continue
-        follows = has_room and here > high
-        if position >= high and not has_room:
+        follows = is_gap and here > high
+        if position >= high and not is_gap:
             behind = tasks[other].previous
             follows = behind == task or (behind != NOTHING and mark[behind].flag == 1)
             for entry in range(data[other].pred, data[other].pred_end):
@@ -449,7 +447,7 @@ def _mend_order(graph: Graph, tasks: NDArray[Any], order: NDArray[np.int64], jou
         else:
             buffer[size] = other
             size += 1
-    if not has_room:
+    if not is_gap:
         is_cycle = before != NOTHING and mark[before].flag == 1
         for entry in range(data[task].pred, data[task].pred_end):
             is_cycle = is_cycle or mark[preds[entry].task].flag == 1

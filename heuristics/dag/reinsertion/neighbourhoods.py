@@ -1,4 +1,4 @@
-"""Which tasks are taken out together, and the best place for each of them to go back."""
+"""Which tasks are removed together, and the best place to reinsert each of them (Numba)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 WALK, HEAVY_WALK, CLUSTER, PATH, STRINGS = 0, 1, 2, 3, 4
-"""Neighbours by edges, GPUs and time; the same, edges with much data rather; along the edges with the most data; along
-a critical path; consecutive tasks on a few GPUs around one time."""
+"""Neighbours by edges, GPUs and time; the same, preferring edges with much data; along the edges with the most data;
+along a critical path; consecutive tasks on a few GPUs around one time."""
 
 NUM_NEIGHBOURHOODS = 5
 
@@ -29,37 +29,35 @@ def grow_set(
     graph: Graph,
     plan: Plan,
     neighbourhood: int,
-    wished: int,
+    largest: int,
     members: NDArray[np.int64],
     mark: NDArray[Any],
     state: NDArray[np.uint64],
 ) -> int:
-    """Grow a set of tasks around ``members[0]`` and return its size.
+    """Grow a set of tasks around ``members[0]`` in a plan without removed tasks; return its size.
 
     Parameters
     ----------
-    graph, plan
-        No task is taken out.
     neighbourhood
         One of those above.
-    wished
-        Largest size; less where the neighbourhood ends.
+    largest
+        Largest size; the set is smaller where the neighbourhood ends.
     members
-        The set, written, shape (at least `wished`,).
+        Written: the set, shape (at least `largest`,).
     mark
         With a scratch field `flag`, all 0, shape (n,).
     state
-        Of the random numbers.
+        State of the random numbers.
     """
     mark[members[0]].flag = 1
     if neighbourhood == CLUSTER:
-        size = _grow_cluster(graph.task, graph.pred, graph.succ, wished, members, mark, state)
+        size = _grow_cluster(graph.task, graph.pred, graph.succ, largest, members, mark, state)
     elif neighbourhood == PATH:
-        size = _grow_path(graph, plan, wished, members, mark, state)
+        size = _grow_path(graph, plan, largest, members, mark, state)
     elif neighbourhood == STRINGS:
-        size = _grow_strings(plan.task, plan.sequence, plan.gpu, wished, members, mark, state)
+        size = _grow_strings(plan.task, plan.sequence, plan.gpu, largest, members, mark, state)
     else:
-        size = _grow_walk(graph, plan, wished, members, mark, state, neighbourhood == HEAVY_WALK)
+        size = _grow_walk(graph, plan, largest, members, mark, state, neighbourhood == HEAVY_WALK)
     for index in range(size):
         mark[members[index]].flag = 0
     return size
@@ -67,7 +65,7 @@ def grow_set(
 
 @njit(cache=True)
 def _first_unfinished(tasks: NDArray[Any], sequence: NDArray[np.int64], count: int, k: int, time: int) -> int:
-    """Return the place of the first task of a GPU that finishes after a time; their number if there is none."""
+    """Return the place of the first task of a GPU that finishes after a time, or the number of tasks."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -83,7 +81,7 @@ def _first_unfinished(tasks: NDArray[Any], sequence: NDArray[np.int64], count: i
 def _grow_walk(
     graph: Graph,
     plan: Plan,
-    wished: int,
+    largest: int,
     members: NDArray[np.int64],
     mark: NDArray[Any],
     state: NDArray[np.uint64],
@@ -93,8 +91,8 @@ def _grow_walk(
     data, preds, succs = graph.task, graph.pred, graph.succ
     tasks, sequence, gpus = plan.task, plan.sequence, plan.gpu
     size = 1
-    for _ in range(6 * wished):
-        if size == wished:
+    for _ in range(6 * largest):
+        if size == largest:
             break
         task = members[below(state, size)]
         draw, found = uniform(state), NOTHING
@@ -120,7 +118,7 @@ def _grow_walk(
 def _draw_neighbour(
     neighbours: NDArray[Any], first: int, end: int, prefers_data: bool, state: NDArray[np.uint64]
 ) -> int:
-    """Draw a predecessor or successor; with a preference, of three draws the one with the most data."""
+    """Draw a predecessor or successor; with a preference, take the one with the most data of three draws."""
     if end == first:
         return NOTHING
     entry = first + below(state, end - first)
@@ -137,14 +135,14 @@ def _grow_cluster(
     data: NDArray[Any],
     preds: NDArray[Any],
     succs: NDArray[Any],
-    wished: int,
+    largest: int,
     members: NDArray[np.int64],
     mark: NDArray[Any],
     state: NDArray[np.uint64],
 ) -> int:
-    """Add what the edge with the most data out of the set leads to, the data of each edge times 0.2 to 1.2."""
+    """Add the task at the end of the edge with the most data that leaves the set; data are multiplied by 0.2 to 1.2."""
     size = 1
-    while size < wished:
+    while size < largest:
         found, most = NOTHING, 0.0
         for index in range(size):
             task = members[index]
@@ -170,7 +168,7 @@ def _grow_cluster(
 def _grow_path(
     graph: Graph,
     plan: Plan,
-    wished: int,
+    largest: int,
     members: NDArray[np.int64],
     mark: NDArray[Any],
     state: NDArray[np.uint64],
@@ -178,7 +176,7 @@ def _grow_path(
     """Follow arcs without slack backwards, then forwards."""
     data, preds, succs, tasks = graph.task, graph.pred, graph.succ, plan.task
     pred_delay, succ_delay = plan.pred_delay, plan.succ_delay
-    size, backwards, task = 1, 1 + below(state, wished), members[0]
+    size, backwards, task = 1, 1 + below(state, largest), members[0]
     while size < backwards:
         found, ties, other = NOTHING, 0, tasks[task].previous
         if other != NOTHING and tasks[other].head + tasks[other].duration == tasks[task].head:
@@ -195,7 +193,7 @@ def _grow_path(
         members[size] = task = found
         size += 1
     task = members[0]
-    while size < wished:
+    while size < largest:
         found, ties, other = NOTHING, 0, tasks[task].following
         if other != NOTHING and tasks[other].tail + tasks[other].duration == tasks[task].tail:
             found, ties = other, 1
@@ -218,7 +216,7 @@ def _grow_strings(
     tasks: NDArray[Any],
     sequence: NDArray[np.int64],
     gpus: NDArray[Any],
-    wished: int,
+    largest: int,
     members: NDArray[np.int64],
     mark: NDArray[Any],
     state: NDArray[np.uint64],
@@ -226,7 +224,7 @@ def _grow_strings(
     """Add consecutive tasks of the same GPU and up to two random ones, around the start of the first task."""
     size, m = 1, len(gpus)
     num_strings = min(1 + below(state, 3), m)
-    length = max(1, wished // num_strings)
+    length = max(1, largest // num_strings)
     k, time = tasks[members[0]].gpu, tasks[members[0]].head
     for _ in range(num_strings):
         count = gpus[k].count
@@ -234,7 +232,7 @@ def _grow_strings(
         first = max(0, min(place - below(state, length), count - length))
         for place in range(first, min(first + length, count)):
             task = sequence[k, place]
-            if mark[task].flag == 0 and size < wished:
+            if mark[task].flag == 0 and size < largest:
                 mark[task].flag = 1
                 members[size] = task
                 size += 1
@@ -253,29 +251,27 @@ def find_place(
     skip: float,
     state: NDArray[np.uint64],
 ) -> tuple[int, int]:
-    """Return GPU and place in its sequence with the least cost, (-1, -1) where there is none.
+    """Return GPU and place in its sequence with the least cost for a removed task, (-1, -1) where there is none.
 
-    The longest way through task v between its neighbours x and y on GPU k is exactly
+    The longest path through task v between its neighbours x and y on GPU k is exactly
 
         max(H[v,k], head[x] + p[x]) + p[v,k] + max(T[v,k], tail[y] + p[y]),
 
-    and a best place is among those that stand neither before the last task with p + tail > T alone nor behind the first
-    one with head + p > H alone; while v alone is out, none of these closes a cycle. Dell'Amico and Trubian (1993), for
-    several machines Mastrolilli and Gambardella (2000); here H and T hold the transfer delays of GPU k. The cost is
-    that way plus the price of the waste on the GPU; ties go to the earlier finish.
+    and a best place is among those neither before the last task with p + tail > T alone nor behind the first task with
+    head + p > H alone; while only v is removed, none of these closes a cycle. Dell'Amico and Trubian (1993), for
+    several machines Mastrolilli and Gambardella (2000); here H and T include the transfer delays of GPU k. The cost is
+    the length of that path plus the price of the waste on the GPU; ties go to the earlier finish.
 
     Parameters
     ----------
-    graph, plan, task
-        The task is taken out.
     limit
-        Ways beyond it are left out.
+        Longer paths are ignored.
     price, waste
-        Ticks that count for a tick of waste; waste of each task on each GPU, shape (n, m).
+        Cost in ticks of a tick of waste; waste of each task on each GPU, shape (n, m).
     skip
-        Probability that a GPU is passed over.
+        Probability that a GPU is skipped.
     state
-        Of the random numbers.
+        State of the random numbers.
     """
     tasks, sequence, durations, gpus = plan.task, plan.sequence, graph.duration, plan.gpu
     heads, tails, memory = plan.heads, plan.tails, graph.task[task].memory
@@ -289,7 +285,7 @@ def find_place(
             continue
         first, last = 0, 0
         if work > 0:
-            low, high = 0, count  # the first task that finishes after `begin`
+            low, high = 0, count  # binary search for the first task that finishes after `begin`
             while low < high:
                 middle = (low + high) // 2
                 other = sequence[k, middle]
@@ -297,7 +293,7 @@ def find_place(
                     high = middle
                 else:
                     low = middle + 1
-            first, high = low, count  # the first task that is followed by no more than `onward`
+            first, high = low, count  # binary search for the first task with duration + tail of at most `onward`
             low = 0
             while low < high:
                 middle = (low + high) // 2
@@ -307,7 +303,7 @@ def find_place(
                 else:
                     high = middle
             last = low
-        if first >= last:  # it fits between: all places from one to the other are as good, as far as this task goes
+        if first >= last:  # the task delays no other: all places between the two have the same longest path
             cost, finish = begin + work + onward + extra, begin + work
             if cost < best_cost or (cost == best_cost and finish < best_finish):
                 best_place = first if uniform(state) < 0.5 else last

@@ -1,4 +1,4 @@
-"""A schedule as a graph that can be changed: instance, orders on GPUs, longest paths to and from every task."""
+"""A schedule as a mutable graph: instance, orders on GPUs, longest paths to and from every task (Numba)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _JOB = np.dtype([("release", np.int64), ("weight", np.int64)])
 class Graph(NamedTuple):
     """Arrays of records; n tasks, m GPUs, ticks and bytes as in `DagInstance`.
 
-    Kernels pay for every array of a tuple that they hand on (a reference is counted), and for every line of memory that
-    they touch; with one array per field the same search took 1.5 to 2 times as long (measured by us).
+    Each array of a tuple that a kernel passes on costs a reference count, and each cache line touched costs time; with
+    one array per field the same search took 1.5 to 2 times as long (measured by us).
     """
 
     task: NDArray[Any]  # (n,), release, memory, job; entries `pred` to `pred_end` of `pred`, `succ` to `succ_end`
     pred: NDArray[Any]  # (edges,), predecessor, data in bytes, entry of the same edge in `succ`
     succ: NDArray[Any]  # (edges,), successor, data in bytes, entry of the same edge in `pred`
-    duration: NDArray[np.int64]  # (n, m), negative where the task may not run or does not fit by itself
+    duration: NDArray[np.int64]  # (n, m), negative where the task may not run or the memory does not hold it alone
     link: NDArray[Any]  # (m, m), latency in ticks, bytes per tick; no delay on the diagonal
     job: NDArray[Any]  # (jobs,), release and weight
 
@@ -74,13 +74,13 @@ def _neighbours(instance: DagInstance, side: Adjacency, other: Adjacency) -> NDA
 
 
 OUT = -1
-"""GPU of a task that is taken out."""
+"""GPU of a task that is removed."""
 
 NOTHING = -1
-"""No task, no place."""
+"""No task, or no place in a sequence."""
 
 UNLIMITED = 2**62
-"""Free memory of a GPU without a limit; no sum of bytes comes near."""
+"""Free memory of a GPU without a limit; larger than any sum of bytes."""
 
 _FIELDS = ("gpu", "duration", "head", "tail", "previous", "following", "position", "place")
 _TASK_PLAN = np.dtype([(name, np.int64) for name in _FIELDS])
@@ -88,28 +88,28 @@ _GPU = np.dtype([("count", np.int64), ("free_memory", np.int64)])
 
 
 class Plan(NamedTuple):
-    """A schedule some of whose tasks may be taken out, changed in place.
+    """A schedule some of whose tasks may be removed, changed in place.
 
-    Arcs are the edges, with the transfer delays of the GPUs chosen, and the order on every GPU. Of each task: its GPU
-    (`OUT` if it is taken out) and duration there; head, the longest way to its start and so the earliest start; tail,
-    the longest way from its finish to the end; the tasks before and after it on its GPU; its position in the order of
-    all tasks, and its place in the sequence of its GPU. A task that takes no time stands in no sequence. A task that is
-    taken out has heads and tails on all GPUs instead, as if it ran there beside the others.
+    Arcs are the edges, with the transfer delays of the chosen GPUs, and the order on every GPU. A record of `task`
+    holds the task's GPU (`OUT` if it is removed) and duration there; head, the longest path to its start and thus its
+    earliest start; tail, the longest path from its finish to the end; the tasks before and after it on its GPU; its
+    position in the order of all tasks, and its place in the sequence of its GPU. A task of duration 0 is in no
+    sequence. A removed task has heads and tails on all GPUs instead, as if it ran there in parallel with the others.
     """
 
     task: NDArray[Any]  # (n,)
     sink: NDArray[np.int64]  # (n,), least tail of each task
-    order: NDArray[np.int64]  # (n,), all tasks, every arc points forwards
-    sequence: NDArray[np.int64]  # (m, n), tasks of each GPU that take time, in their order
+    order: NDArray[np.int64]  # (n,), a topological order of all tasks: every arc points forwards
+    sequence: NDArray[np.int64]  # (m, n), tasks of each GPU with a duration above 0, in their order
     gpu: NDArray[Any]  # (m,), length of the sequence, free memory in bytes
-    pred_delay: NDArray[np.int64]  # (edges,), per entry of `Graph.pred`, valid where both ends are in
+    pred_delay: NDArray[np.int64]  # (edges,), per entry of `Graph.pred`, valid where neither end is removed
     succ_delay: NDArray[np.int64]  # (edges,), per entry of `Graph.succ`
-    heads: NDArray[np.int64]  # (n, m), of tasks taken out, valid where they may run
-    tails: NDArray[np.int64]  # (n, m), of tasks taken out, valid where they may run
+    heads: NDArray[np.int64]  # (n, m), of removed tasks, valid where they may run
+    tails: NDArray[np.int64]  # (n, m), of removed tasks, valid where they may run
 
 
 def new_plan(instance: DagInstance, graph: Graph, schedule: DagSchedule) -> Plan:
-    """Return a plan with the GPUs and orders of a schedule; heads and tails are left for `propagate_everything`."""
+    """Return a plan with the GPUs and orders of a schedule; `propagate_everything` computes heads and tails."""
     n, m = instance.num_tasks, instance.num_gpus
     plan = Plan(
         task=np.zeros(n, dtype=_TASK_PLAN),
@@ -154,7 +154,7 @@ def _fill(graph: Graph, plan: Plan, gpu: NDArray[np.int64]) -> None:
 
 @njit(cache=True)
 def copy_plan(source: Plan, target: Plan) -> None:
-    """Overwrite a plan by another one in which no task is taken out."""
+    """Overwrite a plan with another one in which no task is removed."""
     for task in range(len(source.order)):
         target.task[task] = source.task[task]
         target.order[task], target.sink[task] = source.order[task], source.sink[task]
@@ -168,7 +168,7 @@ def copy_plan(source: Plan, target: Plan) -> None:
 
 @njit(cache=True)
 def makespan(plan: Plan) -> int:
-    """Return the last finish of a plan in which no task is taken out."""
+    """Return the last finish of a plan in which no task is removed."""
     tasks, latest = plan.task, 0
     for task in range(len(tasks)):
         latest = max(latest, tasks[task].head + tasks[task].duration)

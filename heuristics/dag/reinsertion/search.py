@@ -1,4 +1,4 @@
-"""The reinsertion search: its loop as a kernel, and an object that improves a schedule in portions."""
+"""The reinsertion search: its loop as a kernel, and an object that improves a schedule in portions (Numba)."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ if TYPE_CHECKING:
 
 
 SIZES = ((0.35, 1, 4), (0.4, 5, 10), (0.2, 11, 24), (0.05, 25, LARGEST_SET))
-"""How often a move takes out how many tasks, from and to."""
+"""Probability that a move removes a number of tasks in this range: (probability, fewest, most)."""
 
 PRICES = ((0.1, 0.0), (0.1, 1.0), (0.3, 3.0), (0.5, 10.0))
-"""How often a tick of waste counts for how many ticks when places are compared."""
+"""Probability of each cost in ticks of a tick of waste when places are compared."""
 
 SKIP = 0.02
-"""Probability that a GPU is passed over when a place is looked for."""
+"""Probability that a GPU is skipped in the search for a place."""
 
 NEAR_CRITICAL = 0.02
-"""Ways within this share of the longest one count in the cost of a plan."""
+"""Paths within this share of the longest one count in the cost of a plan."""
 
 
 class Memory(NamedTuple):
-    """What the search keeps from call to call, changed in place."""
+    """State of the search that lasts from call to call, changed in place."""
 
     random: NDArray[np.uint64]  # (1,), state of the random numbers
     value: NDArray[np.int64]  # (2,), objective of the current and of the best plan
-    completion: NDArray[np.int64]  # (jobs,), of the current plan
+    completion: NDArray[np.int64]  # (jobs,), completion times in the current plan
     scratch: NDArray[np.int64]  # (jobs,)
     members: NDArray[np.int64]  # (`LARGEST_SET`,), tasks of one move
-    key: NDArray[np.float64]  # (`LARGEST_SET`,), by which they are put in
+    key: NDArray[np.float64]  # (`LARGEST_SET`,), sort keys that determine the order of reinsertion
 
 
 @njit(cache=True)
 def near_critical(plan: Plan, longest: int) -> float:
-    """Return by how much ways exceed 98 % of the longest one, mean over all tasks, in ticks."""
+    """Return the excess of paths through tasks over 98 % of the longest one, mean over all tasks, in ticks."""
     beyond, total, tasks = longest * (1.0 - NEAR_CRITICAL), 0.0, plan.task
     for task in range(len(tasks)):
-        way = tasks[task].head + tasks[task].duration + tasks[task].tail
-        if way > beyond:
-            total += way - beyond
+        path = tasks[task].head + tasks[task].duration + tasks[task].tail
+        if path > beyond:
+            total += path - beyond
     return total / max(len(tasks), 1)
 
 
@@ -85,37 +85,33 @@ def anneal(
     weighted: bool,
     good_enough: int,
 ) -> None:
-    """Make moves at one temperature.
+    """Make moves at one temperature; change the current plan and the best one, in which no task is removed.
 
     Parameters
     ----------
-    graph, plan, best, journal
-        The current plan and the best one, both changed; no task is taken out.
-    memory
-        What is kept from call to call.
     waste
-        Of each task on each GPU in ticks, shape (n, m).
+        Waste of each task on each GPU in ticks, shape (n, m).
     moves
-        How many, fewer where the best objective reaches `good_enough`.
+        Number of moves; fewer where the best objective reaches `good_enough`.
     temperature
-        Ticks of the objective (of the weighted completion divided by all weights): a plan that is worse by d is
+        In ticks of the objective (of the weighted completion divided by all weights): a plan that is worse by d is
         accepted with probability exp(-d / temperature).
     weighted
         Whether the objective is the weighted completion.
     """
     n = len(plan.order)
     members = memory.members
-    longest = _look_at_ways(graph, plan, journal, memory, weighted)
+    longest = _measure_paths(graph, plan, journal, memory, weighted)
     cost = _cost(graph, memory, plan, longest, memory.value[0], weighted)
     for move in range(moves):
         if memory.value[1] <= good_enough:
             return
         if weighted and move % 20 == 19:
-            longest = _look_at_ways(graph, plan, journal, memory, weighted)
+            longest = _measure_paths(graph, plan, journal, memory, weighted)
             cost = _cost(graph, memory, plan, longest, memory.value[0], weighted)
         members[0] = _critical_task(plan.task, longest, memory.random)
-        neighbourhood, wished = below(memory.random, NUM_NEIGHBOURHOODS), min(_draw_size(memory.random), n)
-        size = grow_set(graph, plan, neighbourhood, wished, members, journal.mark, memory.random)
+        neighbourhood, largest = below(memory.random, NUM_NEIGHBOURHOODS), min(_draw_size(memory.random), n)
+        size = grow_set(graph, plan, neighbourhood, largest, members, journal.mark, memory.random)
         bar = cost - temperature * math.log(1.0 - uniform(memory.random)) if temperature > 0.0 else cost
         limit = np.float64(FAR) if weighted else max(bar, np.float64(longest))
         if not _reinsert(graph, plan, journal, memory, waste, size, limit):
@@ -138,13 +134,13 @@ def anneal(
             memory.value[1] = value
             copy_plan(plan, best)
         if weighted and changed:
-            longest = _look_at_ways(graph, plan, journal, memory, weighted)
+            longest = _measure_paths(graph, plan, journal, memory, weighted)
             cost = _cost(graph, memory, plan, longest, value, weighted)
 
 
 @njit(cache=True)
 def _draw_size(state: NDArray[np.uint64]) -> int:
-    """Draw how many tasks a move takes out."""
+    """Draw the number of tasks that a move removes."""
     draw = uniform(state)
     for share, smallest, largest in SIZES:
         if draw < share:
@@ -155,7 +151,7 @@ def _draw_size(state: NDArray[np.uint64]) -> int:
 
 @njit(cache=True)
 def _draw_price(state: NDArray[np.uint64]) -> float:
-    """Draw what a tick of waste counts in a move."""
+    """Draw the cost of a tick of waste in a move."""
     draw = uniform(state)
     for share, price in PRICES:
         if draw < share:
@@ -166,21 +162,22 @@ def _draw_price(state: NDArray[np.uint64]) -> float:
 
 @njit(cache=True)
 def _cost(graph: Graph, memory: Memory, plan: Plan, longest: int, value: int, weighted: bool) -> float:
-    """Return what is minimised: the objective in ticks, plus how much of the plan is near the longest way.
+    """Return the cost that is minimised: the objective in ticks, plus the mean excess of nearly critical paths.
 
-    The makespan alone has plateaus: it only falls once all critical paths are shorter. The second part says which of
-    two plans of one makespan is nearer to that.
+    The makespan alone has plateaus: it only falls when all critical paths are shorter. The second term distinguishes
+    plans of the same makespan by how close they are to that.
     """
     objective = value / _total_weight(graph) if weighted else np.float64(value)
     return objective + near_critical(plan, longest)
 
 
 @njit(cache=True)
-def _look_at_ways(graph: Graph, plan: Plan, journal: Journal, memory: Memory, weighted: bool) -> int:
-    """Return the length of a critical path; for weighted completion choose the job that is in focus first.
+def _measure_paths(graph: Graph, plan: Plan, journal: Journal, memory: Memory, weighted: bool) -> int:
+    """Return the length of a critical path; for weighted completion, draw the job in focus first.
 
     Tails are then measured to the completion of each job, and those of other jobs are lengthened so that all jobs end
-    at once: what keeps to that delays none. Half of the time the other jobs get some leeway, more if they weigh less.
+    at the same time: a move within that length delays no job. In half of the calls the other jobs may be delayed
+    somewhat, more if they weigh less.
     """
     if not weighted:
         return makespan(plan)
@@ -224,7 +221,7 @@ def _total_weight(graph: Graph) -> float:
 
 @njit(cache=True)
 def _critical_task(tasks: NDArray[Any], longest: int, state: NDArray[np.uint64]) -> int:
-    """Return the first task on a longest way from a random task on, in the order of ids."""
+    """Return the first task on a longest path, beginning at a random task, in cyclic order of ids."""
     n = len(tasks)
     first = below(state, n)
     for step in range(n):
@@ -238,7 +235,7 @@ def _critical_task(tasks: NDArray[Any], longest: int, state: NDArray[np.uint64])
 def _reinsert(
     graph: Graph, plan: Plan, journal: Journal, memory: Memory, waste: NDArray[np.float64], size: int, limit: float
 ) -> bool:
-    """Take the members out and put them in again; False where no way within the limit is left for one of them."""
+    """Remove the members and reinsert them; False where no path within the limit exists for one of them."""
     members, key = memory.members, memory.key
     first, last = len(plan.order), -1
     for index in range(size):
@@ -248,7 +245,7 @@ def _reinsert(
         take_out(graph, plan, journal, members[index])
     propagate_heads(graph, plan, journal, first)
     propagate_tails(graph, plan, journal, last)
-    rule = below(memory.random, 3)  # in order, at random, the one with the longest way first
+    rule = below(memory.random, 3)  # reinsert in plan order, at random, or the task with the longest path first
     for index in range(size):
         task = members[index]
         if rule == 0:
@@ -259,8 +256,8 @@ def _reinsert(
             shortest = np.int64(FAR)
             for k in range(graph.duration.shape[1]):
                 if graph.duration[task, k] >= 0:
-                    way = plan.heads[task, k] + graph.duration[task, k] + plan.tails[task, k]
-                    shortest = min(shortest, way)
+                    path = plan.heads[task, k] + graph.duration[task, k] + plan.tails[task, k]
+                    shortest = min(shortest, path)
             key[index] = -shortest
     for index in range(1, size):  # insertion sort: the sets are small
         task, value, place = members[index], key[index], index
@@ -281,24 +278,20 @@ def _reinsert(
 
 
 PORTION = 200
-"""Moves between two looks at whether to stop, up to 2,000 tasks; fewer above, for a move takes longer there."""
+"""Moves between two checks of the stop criterion up to 2,000 tasks; fewer above, where a move takes longer."""
 
 
 class ReinsertionSearch:
-    """Simulated annealing whose moves take a set of tasks out and put each back at its best place.
+    """Simulated annealing whose moves remove a set of tasks and reinsert each at its best place.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     schedule
-        Where to begin, one that verifies.
+        The initial schedule, which must verify.
     waste
-        What it costs in ticks to run each task on each GPU rather than where it is cheapest, shape (n, m).
+        Extra cost in ticks of running each task on each GPU rather than on the cheapest one, shape (n, m).
     rng
-        Source of the seed of the search's own generator.
+        Draws the seed of the search's own generator.
     """
 
     def __init__(
@@ -337,7 +330,7 @@ class ReinsertionSearch:
         return DagSchedule(gpu=self._best.task["gpu"], start=self._best.task["head"], instance=self._instance)
 
     def adopt(self, schedule: DagSchedule) -> None:
-        """Go on from another schedule."""
+        """Continue from another schedule."""
         copy_plan(self._plan_of(schedule), self._plan)
         self._memory.value[0] = self._value(self._plan)
         if self._memory.value[0] < self._memory.value[1]:
@@ -352,13 +345,13 @@ class ReinsertionSearch:
         Parameters
         ----------
         moves
-            How many.
+            Number of moves.
         temperature
-            Ticks of the objective, of the weighted completion divided by all weights.
+            As in `anneal`.
         good_enough
-            Objective that needs not be bettered.
+            Objective at which the search stops.
         should_stop
-            Asked after every portion.
+            Queried before every portion.
         """
         portion = max(10, min(PORTION, 2_000 * PORTION // max(self._instance.num_tasks, 1)))
         for first in range(0, moves, portion):

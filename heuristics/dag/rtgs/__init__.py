@@ -1,1 +1,1 @@
-"""RTGS: a population search over desired GPU loads, and the greedy generator's published form."""
+"""RTGS: a population search over desired GPU loads, and the published form of its greedy generator."""

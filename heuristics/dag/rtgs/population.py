@@ -1,4 +1,4 @@
-"""The main loop of RTGS (Algorithm B): the first population, its random numbers, its moves, and its rounds."""
+"""The main loop of RTGS (Algorithm B): random numbers, moves, first placements, and rounds of the population."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RoundDraws(NamedTuple):
-    """What Algorithm B draws for the whales that move, all but the leader; n tasks."""
+    """Random numbers of Algorithm B for the whales that move, all but the leader; n tasks."""
 
     r1: NDArray[np.float64]  # (count,), uniform in [0, 1): A = 2 a r1 - a
     p: NDArray[np.float64]  # (count,), uniform in [0, 1): spiral or not
@@ -36,16 +36,14 @@ class RoundDraws(NamedTuple):
 
 
 def draw_round(rng: np.random.Generator, population: int, num_columns: int) -> RoundDraws:
-    """Draw everything that a round needs.
+    """Draw the random numbers of a round.
 
     Parameters
     ----------
-    rng
-        Source of all random numbers.
     population
-        Number of whales H, the leader among them, at least 2.
+        Number of whales H, including the leader, at least 2.
     num_columns
-        Of a position: the number of tasks n where it holds loads only.
+        Entries of a position: the number of tasks n where it holds loads only.
     """
     count = population - 1
     return RoundDraws(
@@ -60,7 +58,7 @@ def draw_round(rng: np.random.Generator, population: int, num_columns: int) -> R
 def desired_loads(
     position: NDArray[np.float64], leader: int, a: float, draws: RoundDraws, spiral: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return the wished load of every task for all whales but the leader.
+    """Return the desired load of every task for all whales but the leader.
 
     For a whale x: A = 2 a r1 - a; the target z is the leader if abs(A) < 1, else the random whale. Per task i, with a
     random sign e: h[i] = r[i](z) + e q (r[i](z) - r[i](x)), where q = exp(b l) cos(2 pi l) if abs(A) < 1 and p > 0.5,
@@ -74,8 +72,6 @@ def desired_loads(
         Index of the leader.
     a
         Falls from 2 to 0 over a run.
-    draws
-        Random numbers of the round.
     spiral
         Constant b.
 
@@ -86,9 +82,9 @@ def desired_loads(
 
     References
     ----------
-    Du et al. (2025), J. Supercomputing 81(8):911, as in their public class. Deviations that cure its defects: only the
-    leader itself does not move, though others may tie with it; the random whale is any but leader and mover, the leader
-    where there is no other.
+    Du et al. (2025), J. Supercomputing 81(8):911, as in their public class. Deviations that repair its defects: only
+    the leader itself does not move, though others may tie with it; the random whale is any but leader and mover, and
+    the leader where there is no other.
     """
     movers = np.delete(np.arange(len(position)), leader)
     step = 2.0 * a * draws.r1 - a
@@ -101,7 +97,7 @@ def desired_loads(
 
 
 def _random_whales(movers: NDArray[np.int64], leader: int, other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the whale at place `other` among the movers without the one that moves, the leader where that is none."""
+    """Return the whale at place `other` among the movers except the one that moves, the leader if there is no other."""
     if len(movers) == 1:
         return np.array([leader])
     return movers[other + (other >= np.arange(len(movers)))]
@@ -115,20 +111,10 @@ def population_of(
     *,
     running: bool,
 ) -> Population:
-    """Return placements as a litter.
+    """Return one or more placements as a population.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What placements are judged by.
-    placements
-        One at least.
-    order
-        Tasks in the order of placing, shape (n,).
-    running
-        Whether positions are running loads (rho), else final loads (r).
+    The tasks were placed in the given order, shape (n,); positions are running loads (rho) if `running`, else final
+    loads (r).
     """
     gpu = np.array([placement.gpu for placement in placements])
     durations = instance.durations
@@ -151,18 +137,8 @@ def uniform_placements(
 ) -> list[Placement]:
     """Return random placements: every GPU that fits is equally likely.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    rng
-        Source of all random numbers: `count` rows of n keys u; of c GPUs that fit a task goes to number floor(c u).
-    count
-        How many.
-    priority
-        Of each task, shape (n,); see `placement_order`.
-    insertion
-        Whether a task may start in an idle gap before tasks that are already placed.
+    Draws `count` rows of n keys u; among c GPUs that fit a task takes number floor(c u). Priorities, shape (n,), are as
+    in `placement_order`; with `insertion` a task may start in an idle gap before tasks that are already placed.
     """
     arrays = dag_arrays(instance)
     return [
@@ -172,17 +148,15 @@ def uniform_placements(
 
 
 class PlacementGenerator(Protocol):
-    """Makes a placement from every row of wished loads."""
+    """Makes a placement from every row of desired loads."""
 
-    def generate(self, wishes: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
+    def generate(self, desired: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
         """Return one placement per row, timed.
 
         Parameters
         ----------
-        wishes
-            Wished position: load h of every task in ticks, shape (count, n), and whatever else positions hold.
-        rng
-            Source of all random numbers.
+        desired
+            Desired position: load h of every task in ticks, shape (count, n), and whatever else positions hold.
         a
             Falls from 2 to 0 over a run.
         """
@@ -197,33 +171,29 @@ def improve_population(
     first: Population,
     spiral: float = 1.0,
 ) -> Population | None:
-    """Let the herd roam until it is told to stop; return the best placement ever.
+    """Move a population until the stop criterion holds; return the best placement, None if all exceeded a memory limit.
 
     In every round the leader stays as it is, and each other whale is replaced by the placement that the generator makes
-    from its wished loads (`desired_loads`), better or not. The leader of the next round is the best of both; ties go to
-    the old one, then to the first. With H whales and K full rounds there are H + K (H - 1) evaluations; the last round
-    may be cut.
+    from its desired loads (`desired_loads`), better or not. The leader of the next round is the best of both; ties go
+    to the old leader, then to the first whale. With H whales and K full rounds there are H + K (H - 1) evaluations; the
+    last round may be cut.
 
     Parameters
     ----------
     rng
-        Source of all random numbers; per round `draw_round`, then what the generator draws.
+        Drawn per round by `draw_round`, then by the generator.
     stop
-        Asked after every evaluation; its share of the budget at the beginning of a round gives a = 2 (1 - share).
+        Queried after every evaluation; its used share of the budget at the beginning of a round gives a = 2 (1 -
+        share).
     callback
-        Told of every evaluation and, after the first whales and every round, of evaluations and seconds so far, the
-        best objective so far and the mean objective of the new placements that keep the memory limits.
+        Receives every evaluation and, after the first whales and every round, the numbers of evaluations and seconds
+        so far, the best objective so far and the mean objective of the new placements that keep the memory limits.
     generator
-        Makes and times placements, all of a round at once.
+        Makes and times all placements of a round at once.
     first
-        The H whales to begin with, at least 2.
+        The first H whales, at least 2.
     spiral
         Constant b of the spiral.
-
-    Returns
-    -------
-    Litter | None
-        Of one placement; None where all exceeded a memory limit.
 
     References
     ----------
@@ -243,15 +213,15 @@ def improve_population(
     return run.best_solution if run.best_fitness[0] == 0 else None
 
 
-def join_populations(litters: Sequence[Population]) -> Population:
-    """Return several litters, one at least, as one."""
-    return Population(*(np.concatenate(parts) for parts in zip(*litters, strict=True)))
+def join_populations(populations: Sequence[Population]) -> Population:
+    """Return one or more populations as one."""
+    return Population(*(np.concatenate(parts) for parts in zip(*populations, strict=True)))
 
 
-def _record(run: SearchRun[Population], callback: Callback, litter: Population) -> None:
-    """Count the placements until the run is stopped, and tell of the round."""
-    counted = run.record_many(litter.fitness, [litter.only(index) for index in range(len(litter.gpu))])
-    kept = litter.objective[:counted][litter.overflow[:counted] == 0]
+def _record(run: SearchRun[Population], callback: Callback, made: Population) -> None:
+    """Count the placements until the run is stopped, and report the round."""
+    counted = run.record_many(made.fitness, [made.only(index) for index in range(len(made.gpu))])
+    kept = made.objective[:counted][made.overflow[:counted] == 0]
     row = {
         "evaluations": run.progress.evaluations,
         "seconds": run.progress.seconds,

@@ -1,4 +1,4 @@
-"""RTGS as the authors' public class has it, on its own scheduling model: Algorithms A, B and C."""
+"""RTGS as in the authors' public class, on its own scheduling model: Algorithms A, B and C."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from heuristics.dag.load_vector import final_loads
 from heuristics.dag.rtgs.population import desired_loads, draw_round
+from heuristics.search.settings import require_at_least
 from instances.frozen_array import frozen_floats
 
 if TYPE_CHECKING:
@@ -23,22 +24,22 @@ if TYPE_CHECKING:
 class PublishedModel:
     """Tasks with work, GPUs with speed, predecessors; task i takes work[i] / speed[k] on GPU k.
 
-    Tasks are taken in index order, one at a time per GPU, without insertion into idle gaps. Times have the unit of work
-    over speed and are no ticks.
+    Tasks are placed in index order, one at a time per GPU, without insertion into idle gaps. Times have the unit of
+    work over speed, not ticks.
 
     Parameters
     ----------
     work
-        Of each task, shape (n,), not negative.
+        Work of each task, shape (n,), not negative.
     speed
-        Of each GPU, shape (m,), positive.
+        Speed of each GPU, shape (m,), positive.
     predecessors
-        Of each task; all have smaller indices (the public class takes that for granted).
+        Predecessors of each task; all have smaller indices (the public class does not check that).
 
     Raises
     ------
     ValueError
-        If there is no GPU, a number is out of range, or a predecessor has not a smaller index.
+        If there is no GPU, a number is out of range, or a predecessor's index is not smaller.
 
     References
     ----------
@@ -77,12 +78,7 @@ class PublishedModel:
         """Return start and finish of every task under a placement.
 
         s[i] = max(max over predecessors h of f[h], avail[x[i]]); f[i] = s[i] + work[i] / speed[x[i]]; avail[x[i]] =
-        f[i].
-
-        Parameters
-        ----------
-        gpu
-            GPU x[i] of each task, shape (n,).
+        f[i], where x[i] is the GPU of task i.
         """
         start, finish, available = np.zeros(len(gpu)), np.zeros(len(gpu)), np.zeros(len(self.speed))
         for task, k in enumerate(gpu.tolist()):
@@ -95,44 +91,27 @@ class PublishedModel:
         """Return the largest finish under a placement, the final finish time (FFT) of the authors."""
         return float(self.times(gpu)[1].max(initial=0.0))
 
-    def greedy_placement(self, wish: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the placement that Algorithm C makes of wished loads, shape (n,).
+    def greedy_placement(self, desired: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the placement that Algorithm C makes of desired loads, both of shape (n,).
 
-        In index order, task i goes to the GPU k with the least abs(wish[i] - (cur[k] + work[i] / speed[k])), ties to
-        the lowest index, where cur[k] is the load of k so far.
-
-        Parameters
-        ----------
-        wish
-            Wished load h of every task, shape (n,).
+        In index order, task i goes to the GPU k with the least abs(h[i] - (load[k] + work[i] / speed[k])), ties to the
+        lowest index, where load[k] is the load of k so far.
         """
-        gpu, load = np.empty(len(wish), dtype=np.int64), np.zeros(len(self.speed))
+        gpu, load = np.empty(len(desired), dtype=np.int64), np.zeros(len(self.speed))
         for task, durations in enumerate(self.durations):
-            gpu[task] = np.abs(wish[task] - (load + durations)).argmin()
+            gpu[task] = np.abs(desired[task] - (load + durations)).argmin()
             load[gpu[task]] += durations[gpu[task]]
         return gpu
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PublishedRun:
-    """What a run of the published algorithm found.
+    """Result of a run of the published algorithm."""
 
-    Parameters
-    ----------
-    gpu
-        GPU of every task in the best placement, shape (n,).
-    makespan
-        Of the best placement, in the unit of work over speed.
-    trace
-        Makespan of the leader at the beginning and after every round, shape (K + 1,).
-    evaluations
-        Placements that were timed: H + K (H - 1).
-    """
-
-    gpu: NDArray[np.int64]
-    makespan: float
-    trace: NDArray[np.float64]
-    evaluations: int
+    gpu: NDArray[np.int64]  # (n,), GPU of every task in the best placement
+    makespan: float  # of the best placement, in the unit of work over speed
+    trace: NDArray[np.float64]  # (K + 1,), makespan of the leader at the beginning and after every round
+    evaluations: int  # placements that were timed: H + K (H - 1)
 
 
 def published_rtgs(
@@ -145,19 +124,12 @@ def published_rtgs(
     *,
     spiral: float = 1.0,
 ) -> PublishedRun:
-    """Run the published algorithm; every first placement is uniform over the GPUs.
+    """Run the published algorithm on a `PublishedModel`; every first placement is uniform over the GPUs.
 
     Parameters
     ----------
-    work
-        Of each task, shape (n,).
-    speed
-        Of each GPU, shape (m,).
-    predecessors
-        Of each task; all have smaller indices.
     rng
-        Source of all random numbers: (H, n) numbers u in [0, 1) for the first placements floor(m u), then `draw_round`
-        per round.
+        Draws (H, n) numbers u in [0, 1) for the first placements floor(m u), then `draw_round` per round.
     population
         Number of whales H, at least 2; 10 is the authors' toy setting, that of their experiments is not stated.
     iterations
@@ -173,16 +145,14 @@ def published_rtgs(
     References
     ----------
     Du et al. (2025), Scheduling DAG-structured workloads based on whale optimization algorithm, J. Supercomputing
-    81(8):911, as in the authors' public class. Deviations cure its defects: it does not compile; it skips every whale
-    that ties with the leader and then runs out of whales (here only the leader itself, by position); it searches for a
-    random whale without end where none is eligible (`desired_loads`); it has no seed and does not check that indices
-    are topological.
+    81(8):911, as in the authors' public class. Deviations repair its defects: it does not compile; it skips every whale
+    that ties with the leader and then has too few whales (here only the leader itself is skipped, by position); it
+    searches endlessly for a random whale where none is eligible (`desired_loads`); it has no seed and does not check
+    that indices are topological.
     """
     model = PublishedModel(np.asarray(work, dtype=np.float64), np.asarray(speed, dtype=np.float64), predecessors)
-    if population < 2:
-        raise ValueError(f"population: expected at least 2, got {population}.")
-    if iterations < 0:
-        raise ValueError(f"iterations: expected at least 0, got {iterations}.")
+    require_at_least(2, population=population)
+    require_at_least(0, iterations=iterations)
     n, m = model.durations.shape
     first = np.floor(m * rng.random((population, n))).astype(np.int64)
     rounds = (draw_round(rng, population, n) for _ in range(iterations))
@@ -197,20 +167,9 @@ def run_rounds(
     *,
     spiral: float = 1.0,
 ) -> PublishedRun:
-    """Run Algorithm B with given random numbers.
+    """Run Algorithm B from the first placements, shape (H, n), with given random numbers for each of the K rounds.
 
-    Parameters
-    ----------
-    model
-        What is scheduled.
-    first
-        The first placements, shape (H, n).
-    rounds
-        Random numbers of each of the K rounds.
-    iterations
-        Number of rounds K: a' = 2 (1 - k / K) in round k = 1..K.
-    spiral
-        Constant b.
+    In round k = 1..K, a' = 2 (1 - k / K).
     """
     whales, makespans = first, np.array([model.makespan(whale) for whale in first])
     trace = [makespans.min()]
@@ -236,25 +195,12 @@ def next_population(
     *,
     spiral: float = 1.0,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the herd after one round of Algorithm B and its makespans: the leader first, then all children.
+    """Return the population after one round of Algorithm B and its makespans: the leader first, then all children.
 
-    Parameters
-    ----------
-    model
-        What is scheduled.
-    whales
-        Placements, shape (H, n); the first of those with the least makespan leads.
-    makespans
-        Of the whales, shape (H,).
-    a
-        a' of the round.
-    draws
-        Random numbers of the round.
-    spiral
-        Constant b.
+    Whales have shape (H, n), their makespans (H,); the first whale with the least makespan leads.
     """
     leader = int(makespans.argmin())
-    wishes = desired_loads(final_loads(model.durations, whales), leader, a, draws, spiral)
-    children = np.array([model.greedy_placement(wish) for wish in wishes], dtype=np.int64)
+    desired = desired_loads(final_loads(model.durations, whales), leader, a, draws, spiral)
+    children = np.array([model.greedy_placement(loads) for loads in desired], dtype=np.int64)
     timed = np.array([model.makespan(child) for child in children])
     return np.concatenate([whales[[leader]], children]), np.concatenate([makespans[[leader]], timed])

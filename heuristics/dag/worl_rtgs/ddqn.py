@@ -1,4 +1,4 @@
-"""The trained generator without whales: one placement, or many samples."""
+"""The trained network without a population search: one placement, or many samples."""
 
 from __future__ import annotations
 
@@ -28,29 +28,27 @@ if TYPE_CHECKING:
 
 
 def ddqn(instance: DagInstance, *, weights: str | None = None) -> DagSchedule | None:
-    """Return the network's greedy placement without a wish, None where it runs into a memory limit.
+    """Return the network's greedy placement without desired loads, None where it runs into a memory limit.
 
-    Tasks go in rank order, each to the GPU of highest value among those that fit, and start as early as they can there.
-    The shipped network was trained on makespans, and no feature knows of weights: both objectives get one schedule.
+    Tasks are placed in rank order, each on the GPU of highest value among those that fit, as early as possible. The
+    shipped network was trained on makespans, and no feature depends on weights: both objectives get the same schedule.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     weights
-        Path of other weights, as `save_weights` writes them: untrained ones, say, or fine-tuned on one instance; None
-        for the shipped ones.
+        Path of other weights written by `save_weights`, for example untrained or fine-tuned on one instance; None for
+        the shipped ones.
 
     Raises
     ------
     ValueError
         If the file holds no weights.
     OSError
-        If it is not there.
+        If the file cannot be read.
 
     References
     ----------
-    Ours; an interpretation. Of their generator Du et al. (2025), Big Data Cogn. Comput. 9(11):284, name "DDQN" in the
+    Ours; an interpretation. Du et al. (2025), Big Data Cogn. Comput. 9(11):284, call their generator "DDQN" in the
     abstract; double Q-learning is that of van Hasselt, Guez and Silver (2016).
     """
     arrays, data = dag_arrays(instance), episode_data(instance)
@@ -73,26 +71,18 @@ def ddqn_sampling(
     heft_seed: bool = True,
     weights: str | None = None,
 ) -> DagSchedule | None:
-    """Return the best of many placements that the network draws, None where all exceed a memory limit.
+    """Return the best of many placements drawn from the network, None where all exceed a memory limit; ours.
 
-    The rival that shows what the whales are worth: it begins as `worl_rtgs` does, with HEFT's placement and the
-    network's own, and draws all others from the same network, independently.
+    This baseline shows what the population search of `worl_rtgs` contributes: it begins in the same way, with HEFT's
+    placement and the network's own, and draws all others from the same network, independently.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     rng
-        Source of all random numbers: Gumbel noise, `BATCH` placements at a time.
-    stop
-        Asked after every evaluation.
-    callback
-        Told of every evaluation.
+        Drawn for Gumbel noise, `BATCH` placements at a time.
     temperature
-        Of the noise, in the unit of the network's values; it does not fall. With 0 all placements are the same. The
-        default is that of `worl_rtgs`, chosen by the same trials.
+        Scale of the noise, in the unit of the network's values; it does not fall. With 0 all placements are the same.
+        The default is that of `worl_rtgs`, chosen by the same trials.
     heft_seed
         Whether the first placement is HEFT's.
     weights
@@ -103,11 +93,7 @@ def ddqn_sampling(
     ValueError
         If a parameter is out of range, or the file holds no weights.
     OSError
-        If it is not there.
-
-    References
-    ----------
-    Ours.
+        If the file cannot be read.
     """
     generator = DdqnGenerator(
         instance=instance,
@@ -126,7 +112,7 @@ def ddqn_sampling(
     return schedule_of(instance, place_by_list(arrays, upward_ranks(arrays), pinned=run.best_solution))
 
 
-def _record(run: SearchRun[NDArray[np.int64]], litter: Population) -> None:
+def _record(run: SearchRun[NDArray[np.int64]], made: Population) -> None:
     """Count the placements one by one until the run is stopped."""
     if not run.stopped:
-        run.record_many(np.column_stack([litter.overflow, litter.objective]), list(litter.gpu))
+        run.record_many(made.fitness, list(made.gpu))

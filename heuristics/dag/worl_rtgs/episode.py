@@ -1,9 +1,9 @@
-"""One placement by the network: every task in rank order to the GPU of highest value (Numba)."""
+"""One placement by the network: every task, in rank order, goes to the GPU of highest value (Numba)."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,7 +17,7 @@ from heuristics.dag.timeline import (
     place,
     ready_times,
 )
-from heuristics.dag.worl_rtgs.features import NUM_FEATURES, incoming_delays, write_features
+from heuristics.dag.worl_rtgs.features import NUM_FEATURES, GpuStates, incoming_delays, write_features
 from heuristics.dag.worl_rtgs.network import q_values
 
 if TYPE_CHECKING:
@@ -28,12 +28,21 @@ if TYPE_CHECKING:
     from heuristics.dag.worl_rtgs.network import Weights
 
 
+class EpisodeRecord(NamedTuple):
+    """What every step of an episode writes down for training; empty arrays record nothing."""
+
+    rows: NDArray[np.float32]  # (n, most GPUs, 12), features; 0 for GPUs that do not fit or do not exist
+    fits: NDArray[np.bool_]  # (n, most GPUs), GPUs to choose from
+    action: NDArray[np.int64]  # (n,), chosen GPU
+    reward: NDArray[np.float64]  # (n,)
+
+
 @njit(cache=True)
 def play(
     arrays: DagArrays,
     data: EpisodeData,
     weights: Weights,
-    wish: NDArray[np.float64],
+    desired: NDArray[np.float64],
     lam: float,
     noise: NDArray[np.float64],
     temperature: float,
@@ -44,34 +53,17 @@ def play(
 
     Parameters
     ----------
-    arrays, data, weights
-        The instance and the network.
-    wish, lam
-        Wished loads h in ticks, shape (n,), and their weight lambda in [0, 1]; the wish may be empty where that is 0.
+    desired, lam
+        Desired loads h in ticks, shape (n,), and their weight lambda in [0, 1]; with weight 0 the loads may be empty.
     noise
         Standard Gumbel numbers, shape (n, m); (0, 0) for none. With them a GPU is drawn with probability proportional
         to exp(value / temperature).
     temperature
         In the unit of the values.
     """
-    no_uniforms, no_rewards = np.empty((0, 2)), np.empty(0)
-    no_rows, no_fits = np.empty((0, 0, NUM_FEATURES), dtype=np.float32), np.empty((0, 0), dtype=np.bool_)
-    no_actions = np.empty(0, dtype=np.int64)
-    return _episode(
-        arrays,
-        data,
-        weights,
-        wish,
-        lam,
-        noise,
-        temperature,
-        0.0,
-        no_uniforms,
-        no_rows,
-        no_fits,
-        no_actions,
-        no_rewards,
-    )
+    no_uniforms, no_rows = np.empty((0, 2)), np.empty((0, 0, NUM_FEATURES), dtype=np.float32)
+    record = EpisodeRecord(no_rows, np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.int64), np.empty(0))
+    return _episode(arrays, data, weights, desired, lam, noise, temperature, 0.0, no_uniforms, record)
 
 
 @njit(cache=True)
@@ -79,53 +71,27 @@ def play_recording(
     arrays: DagArrays,
     data: EpisodeData,
     weights: Weights,
-    wish: NDArray[np.float64],
+    desired: NDArray[np.float64],
     lam: float,
     epsilon: float,
     uniforms: NDArray[np.float64],
-    rows_out: NDArray[np.float32],
-    fits_out: NDArray[np.bool_],
-    action_out: NDArray[np.int64],
-    reward_out: NDArray[np.float64],
+    record: EpisodeRecord,
 ) -> Timeline:
-    """Place all tasks epsilon-greedily and write down every step, for training.
+    """Place all tasks epsilon-greedily and record every step for training; other parameters as in `play`.
 
     The reward of a step is -(partial objective after - before) / LB - (lambda / n) |feature 1 of the chosen GPU|, and 1
     less where no GPU fitted. The partial objective is that of the tasks placed so far: their makespan, or the sum over
-    jobs of weight times the last finish, 0 while nothing of a job is placed. Where no GPU fits, the one with the least
-    overflow is the only choice and counts as the one that fits, in the features too.
+    jobs of weight times the last finish, 0 while no task of a job is placed. Where no GPU fits, the one with the least
+    overflow is the only choice and counts as fitting, in the features too.
 
     Parameters
     ----------
-    arrays, data, weights, wish, lam
-        As in `play`.
     epsilon
         Probability of a GPU drawn uniformly among those that fit.
     uniforms
-        In [0, 1), shape (n, 2): a step explores where the first is below epsilon, and the second says which GPU.
-    rows_out
-        Features at each step, shape (n, most GPUs, 12), float32; 0 for GPUs that do not fit or do not exist.
-    fits_out
-        GPUs to choose from at each step, shape (n, most GPUs).
-    action_out, reward_out
-        Chosen GPU and reward of each step, shape (n,).
+        In [0, 1), shape (n, 2): a step explores where the first is below epsilon, and the second determines the GPU.
     """
-    no_noise = np.empty((0, 0))
-    return _episode(
-        arrays,
-        data,
-        weights,
-        wish,
-        lam,
-        no_noise,
-        0.0,
-        epsilon,
-        uniforms,
-        rows_out,
-        fits_out,
-        action_out,
-        reward_out,
-    )
+    return _episode(arrays, data, weights, desired, lam, np.empty((0, 0)), 0.0, epsilon, uniforms, record)
 
 
 @njit(cache=True)
@@ -133,23 +99,22 @@ def _episode(
     arrays: DagArrays,
     data: EpisodeData,
     weights: Weights,
-    wish: NDArray[np.float64],
+    desired: NDArray[np.float64],
     lam: float,
     noise: NDArray[np.float64],
     temperature: float,
     epsilon: float,
     uniforms: NDArray[np.float64],
-    rows_out: NDArray[np.float32],
-    fits_out: NDArray[np.bool_],
-    action_out: NDArray[np.int64],
-    reward_out: NDArray[np.float64],
+    record: EpisodeRecord,
 ) -> Timeline:
-    """Do what `play` and `play_recording` say; empty arrays where there is no noise, exploration or record."""
+    """Implement `play` and `play_recording`; arrays are empty where there is no noise, exploration or record."""
+    rows_out, fits_out, action_out, reward_out = record
     n, m = arrays.durations.shape
     timeline = new_timeline(arrays)
     slot_start, slot_finish, num_slots = timeline.slot_start, timeline.slot_finish, timeline.num_slots
     load, fits = np.zeros(m, dtype=np.int64), np.empty(m, dtype=np.bool_)
     ready, starts, incoming = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    gpus = GpuStates(load, fits, ready, starts, incoming)
     rows, values = np.zeros((m, NUM_FEATURES), dtype=np.float32), np.empty(m, dtype=np.float32)
     completion = np.zeros(len(arrays.weight) if data.weighted else 1, dtype=np.int64)
     for position in range(n):
@@ -167,7 +132,7 @@ def _episode(
                     slot_start[k], slot_finish[k], num_slots[k], ready[k], arrays.durations[task, k], True
                 )
         incoming_delays(arrays, timeline, task, incoming)
-        write_features(arrays, data, timeline, load, task, position, wish, lam, fits, ready, starts, incoming, rows)
+        write_features(arrays, data, timeline, gpus, task, position, desired, lam, rows)
         if len(uniforms) and uniforms[position, 0] < epsilon:
             chosen = _nth_that_fits(fits, math.floor(uniforms[position, 1] * max(count, 1)))
         else:

@@ -1,4 +1,4 @@
-"""How good the network's placements are by themselves: greedy, without wish, without whales."""
+"""Quality of the network's placements alone: greedy, without desired loads and without a population search."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 RANDOM_PLACEMENTS = 20
-"""Random placements of which the best one's loads are the wish of RTGS's greedy generator."""
+"""Number of random placements; the loads of the best are the desired loads of RTGS's greedy generator."""
 
-_NO_WISH, _NO_NOISE = np.empty(0), np.empty((0, 0))
+_NO_LOADS, _NO_NOISE = np.empty(0), np.empty((0, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The trained network alone against rivals on the same instances; better and equal are shares of all instances.
+    """The trained network compared with rivals on the same instances; better and equal are shares of all instances.
 
     A placement with overflow is worse than any without.
     """
@@ -66,47 +66,35 @@ def heft_fitness(instances: Sequence[DagInstance]) -> NDArray[np.int64]:
 
 
 def rtgs_greedy_fitness(instances: Sequence[DagInstance]) -> NDArray[np.int64]:
-    """Return (overflow bytes, makespan) of RTGS's greedy generator with the wish that RTGS itself begins with.
+    """Return (overflow bytes, makespan) of RTGS's greedy generator for the desired loads that RTGS begins with.
 
-    Ours, to be fair to it: the wish is the running loads of the best of 20 random placements, order and insertion are
-    those of the network. The random numbers come from the instance's content hash.
+    Ours, for a fair comparison: the desired loads are the running loads of the best of 20 random placements; order and
+    insertion are those of the network. The instance's content hash seeds the random numbers.
     """
     found = [_rtgs_greedy(instance) for instance in instances]
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 def ratios(fitness: NDArray[np.int64], reference: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return makespan / the reference's of every instance, and 1 more where memory is exceeded, shape (count,)."""
+    """Return the makespan ratio of every instance, plus 1 where memory is exceeded, shape (count,)."""
     return fitness[:, 1] / np.maximum(reference[:, 1], 1) + (fitness[:, 0] > 0)
 
 
 def compare(instances: Sequence[DagInstance], trained: Weights, untrained: Weights) -> Comparison:
-    """Compare the trained network with HEFT, itself untrained, and RTGS's greedy generator.
-
-    Parameters
-    ----------
-    instances
-        At least one.
-    trained, untrained
-        The network after and before training.
-    """
+    """Compare the network with HEFT, its untrained self and RTGS's greedy generator on one or more instances."""
     heft, ours = heft_fitness(instances), network_fitness(instances, trained)
     before, greedy = network_fitness(instances, untrained), rtgs_greedy_fitness(instances)
-    ratio = ratios(ours, heft)
-    better = {name: _shares(ours, rival) for name, rival in (("heft", heft), ("untrained", before), ("greedy", greedy))}
+    ratio, shares = ratios(ours, heft), {}
+    for name, rival in (("heft", heft), ("untrained", before), ("rtgs_greedy", greedy)):
+        shares[f"better_than_{name}"], shares[f"equal_to_{name}"] = _shares(ours, rival)
     return Comparison(
         instances=len(instances),
         mean_ratio=float(ratio.mean()),
         median_ratio=float(np.median(ratio)),
         with_overflow=int((ours[:, 0] > 0).sum()),
-        better_than_heft=better["heft"][0],
-        equal_to_heft=better["heft"][1],
         mean_ratio_untrained=float(ratios(before, heft).mean()),
-        better_than_untrained=better["untrained"][0],
-        equal_to_untrained=better["untrained"][1],
         mean_ratio_rtgs_greedy=float(ratios(greedy, heft).mean()),
-        better_than_rtgs_greedy=better["greedy"][0],
-        equal_to_rtgs_greedy=better["greedy"][1],
+        **shares,
     )
 
 
@@ -117,13 +105,13 @@ def _shares(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[float, 
 
 
 def _network(instance: DagInstance, weights: Weights) -> tuple[int, int]:
-    """Return the fitness of the greedy placement without a wish."""
-    timeline = play(dag_arrays(instance), episode_data(instance), weights, _NO_WISH, 0.0, _NO_NOISE, 0.0)
+    """Return the fitness of the greedy placement without desired loads."""
+    timeline = play(dag_arrays(instance), episode_data(instance), weights, _NO_LOADS, 0.0, _NO_NOISE, 0.0)
     return _timed(timeline)
 
 
 def _rtgs_greedy(instance: DagInstance) -> tuple[int, int]:
-    """Return the fitness of the placement that is nearest to the loads of the best of some random ones."""
+    """Return the fitness of the greedy placement for the loads of the best of some random placements."""
     arrays, data = dag_arrays(instance), episode_data(instance)
     rng = np.random.default_rng(int(instance.sha256[:16], 16))
     placements = [
@@ -131,8 +119,8 @@ def _rtgs_greedy(instance: DagInstance) -> tuple[int, int]:
         for _ in range(RANDOM_PLACEMENTS)
     ]
     best = min(placements, key=lambda placement: _fitness(instance, placement))
-    wish = running_loads(instance.durations, best.gpu, data.order)
-    return _timed(place_by_desired_load(arrays, data.order, wish, True, True, np.empty(instance.num_tasks)))
+    desired = running_loads(instance.durations, best.gpu, data.order)
+    return _timed(place_by_desired_load(arrays, data.order, desired, True, True, np.empty(instance.num_tasks)))
 
 
 def _fitness(instance: DagInstance, placement: Placement) -> tuple[int, int]:

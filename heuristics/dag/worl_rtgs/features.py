@@ -1,4 +1,4 @@
-"""What the network sees of each GPU when a task is placed, and what is known of an instance beforehand (Numba)."""
+"""The features of each GPU that the network receives when a task is placed, and constants of an instance (Numba)."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ NUM_INPUTS = 3 * NUM_FEATURES
 
 
 class EpisodeData(NamedTuple):
-    """What does not change while the tasks of an instance are placed; n tasks, m GPUs."""
+    """Constants of an instance while its tasks are placed; n tasks, m GPUs."""
 
     rank: NDArray[np.float64]  # (n,), upward rank in ticks: the priority of list scheduling
-    order: NDArray[np.int64]  # (n,), tasks as list scheduling takes them by that priority
+    order: NDArray[np.int64]  # (n,), tasks in the order of list scheduling by that priority
     unit: NDArray[np.float64]  # (n,), max(1, mean of allowed durations): ticks that count as 1 for the task
     longest_duration: NDArray[np.int64]  # (n,), over allowed GPUs
     onward: NDArray[np.int64]  # (n, m), O: optimistic ticks from the task's finish on GPU k to the end
     max_rank: float
     lower_bound: float  # LB of the objective, at least 1: the unit of rewards
-    makespan_bound: float  # LB of the makespan in ticks, at least 1: what lateness is measured by
+    makespan_bound: float  # LB of the makespan in ticks, at least 1: the unit of lateness
     weighted: bool  # whether the objective is the weighted completion
 
 
@@ -45,27 +45,23 @@ _KNOWN: WeakKeyDictionary[DagInstance, dict[Objective, EpisodeData]] = WeakKeyDi
 
 
 def episode_data(instance: DagInstance, objective: Objective = Objective.MAKESPAN) -> EpisodeData:
-    """Return what the features need beside `DagArrays`; made once per instance and objective."""
+    """Return what the features need in addition to `DagArrays`; made once per instance and objective."""
     known = _KNOWN.setdefault(instance, {})
     if objective not in known:
-        known[objective] = _make(dag_arrays(instance), objective is Objective.WEIGHTED_COMPLETION)
+        arrays, weighted = dag_arrays(instance), objective is Objective.WEIGHTED_COMPLETION
+        rank = upward_ranks(arrays)
+        known[objective] = EpisodeData(
+            rank=rank,
+            order=placement_order(arrays, rank),
+            unit=np.maximum(arrays.mean_duration, 1.0),
+            longest_duration=np.where(arrays.allowed, arrays.durations, 0).max(axis=1, initial=0),
+            onward=_onward_costs(arrays),
+            max_rank=float(rank.max(initial=0.0)),
+            lower_bound=_lower_bound(arrays, weighted),
+            makespan_bound=_lower_bound(arrays, False),
+            weighted=weighted,
+        )
     return known[objective]
-
-
-def _make(arrays: DagArrays, weighted: bool) -> EpisodeData:
-    """Make the data of an instance."""
-    rank = upward_ranks(arrays)
-    return EpisodeData(
-        rank=rank,
-        order=placement_order(arrays, rank),
-        unit=np.maximum(arrays.mean_duration, 1.0),
-        longest_duration=np.where(arrays.allowed, arrays.durations, 0).max(axis=1, initial=0),
-        onward=_onward_costs(arrays),
-        max_rank=float(rank.max(initial=0.0)),
-        lower_bound=_lower_bound(arrays, weighted),
-        makespan_bound=_lower_bound(arrays, False),
-        weighted=weighted,
-    )
 
 
 @njit(cache=True)
@@ -92,7 +88,7 @@ def _onward_costs(arrays: DagArrays) -> NDArray[np.int64]:
 
 @njit(cache=True, forceinline=True)
 def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
-    """Return the transfer delay over a class of links out of a GPU in ticks."""
+    """Return the transfer delay over a class of links from a GPU in ticks."""
     if data == 0:
         return 0
     return arrays.class_latency[source, link] + np.int64(math.ceil(data / arrays.class_bytes_per_tick[source, link]))
@@ -100,7 +96,7 @@ def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
 
 @njit(cache=True)
 def _lower_bound(arrays: DagArrays, weighted: bool) -> float:
-    """Return LB in ticks, at least 1; a unit for rewards, not a bound that a result shows.
+    """Return LB in ticks, at least 1; a unit for rewards, not a bound that results report.
 
     Makespan: the longest path from the releases with smallest durations and free transfers, or ceil(sum of smallest
     durations / m). Weighted completion: sum over jobs of weight times the longest such path to one of its tasks.
@@ -148,20 +144,26 @@ def incoming_delays(arrays: DagArrays, timeline: Timeline, task: int, incoming: 
             incoming[k] = max(incoming[k], delay[arrays.link_class[source, k]])
 
 
+class GpuStates(NamedTuple):
+    """State of the GPUs when a task is placed, changed in place; times in ticks, all of shape (m,)."""
+
+    load: NDArray[np.int64]  # sum of durations of the tasks placed so far
+    fits: NDArray[np.bool_]
+    ready: NDArray[np.int64]  # when the task's data has arrived
+    starts: NDArray[np.int64]  # earliest start of the task
+    incoming: NDArray[np.int64]  # longest transfer delay from a predecessor of the task
+
+
 @njit(cache=True)
 def write_features(
     arrays: DagArrays,
     data: EpisodeData,
     timeline: Timeline,
-    load: NDArray[np.int64],
+    gpus: GpuStates,
     task: int,
     position: int,
-    wish: NDArray[np.float64],
+    desired: NDArray[np.float64],
     lam: float,
-    fits: NDArray[np.bool_],
-    ready: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    incoming: NDArray[np.int64],
     rows: NDArray[np.float32],
 ) -> None:
     """Write the features of every GPU that fits; our own.
@@ -169,8 +171,8 @@ def write_features(
     With i the task, k the GPU, u = `data.unit`, sq = `squash`, eft the earliest finish and all minima over the GPUs
     that fit, they are
 
-    1. wished-load difference sq((h[i] - load[k] - p[i,k]) / u), 0 where lambda is 0;
-    2. wish weight lambda;
+    1. difference from the desired load sq((h[i] - load[k] - p[i,k]) / u), 0 where lambda is 0;
+    2. weight lambda of the desired loads;
     3. duration ratio p[i,k] / longest allowed p[i,.], 1 where that is 0;
     4. ready time sq((ready[k] - min) / u);
     5. GPU available time sq((finish of the last task on k - ready[k]) / u);
@@ -179,27 +181,20 @@ def write_features(
     8. memory left (M[k] - used[k] - a[i]) / M[k], 1 where there is no limit, 0 where the limit is 0;
     9. transfer share cmax / (cmax + p[i,k]) of the longest incoming delay, 0 where both are 0;
     10. lateness sq(4 ((eft[k] + rank[i] - mean p[i,.]) / LB - 1)), LB that of the makespan for either objective: a
-        way to the end is measured by the longest one, not by a sum over jobs;
+        path to the end is compared with the longest one, not with a sum over jobs;
     11. progress position / n;
     12. onward cost sq((eft[k] + O[i,k] - min) / u).
 
     Parameters
     ----------
-    arrays, data
-        The instance.
-    timeline
-        What is placed so far.
-    load
-        Sum of durations on each GPU so far in ticks, shape (m,).
     task, position
-        What is placed next, and how many tasks are placed already.
-    wish, lam
-        Wished loads h in ticks, shape (n,), and their weight in [0, 1]; the wish may be empty where the weight is 0.
-    fits, ready, starts, incoming
-        The GPUs that fit, when the data is there, earliest starts, and longest incoming delays, shape (m,) each.
+        The task to place, and the number of tasks placed already.
+    desired, lam
+        Desired loads h in ticks, shape (n,), and their weight in [0, 1]; with weight 0 the loads may be empty.
     rows
-        Where the features go, shape (m, 12), float32; rows of other GPUs are left alone.
+        Written: the features, shape (m, 12), float32; rows of GPUs that do not fit are not changed.
     """
+    load, fits, ready, starts, incoming = gpus
     durations, onward, gpu_memory = arrays.durations[task], data.onward[task], arrays.gpu_memory
     slot_finish, num_slots, free_memory = timeline.slot_finish, timeline.num_slots, timeline.free_memory
     unit, longest = data.unit[task], data.longest_duration[task]
@@ -217,7 +212,7 @@ def write_features(
             continue
         duration, finish = durations[k], starts[k] + durations[k]
         available = slot_finish[k, num_slots[k] - 1] if num_slots[k] else 0
-        rows[k, 0] = squash((wish[task] - load[k] - duration) / unit) if lam > 0.0 else 0.0
+        rows[k, 0] = squash((desired[task] - load[k] - duration) / unit) if lam > 0.0 else 0.0
         rows[k, 1] = lam
         rows[k, 2] = duration / longest if longest > 0 else 1.0
         rows[k, 3] = squash((ready[k] - first_ready) / unit)

@@ -26,7 +26,7 @@ NUM_HIDDEN = 64
 """Units of each of the two hidden layers."""
 
 DOES_NOT_FIT = np.float32(-1e9)
-"""Value of a GPU that the task does not fit."""
+"""Value of a GPU that the task does not fit on."""
 
 
 class Weights(NamedTuple):
@@ -64,19 +64,12 @@ def initial_weights(rng: np.random.Generator) -> Weights:
 
 
 def checked_weights(arrays: dict[str, NDArray[np.float32]], place: str) -> Weights:
-    """Return arrays as weights of the one memory layout that the kernels are compiled for.
-
-    Parameters
-    ----------
-    arrays
-        The fields of `Weights` by name.
-    place
-        Named in error messages.
+    """Return arrays, by name, as weights in the memory layout that the kernels are compiled for.
 
     Raises
     ------
     ValueError
-        If a field is missing, has another shape or kind, or holds what is no finite number.
+        If a field of `Weights` is missing, has another shape or type, or is not finite; `place` begins the message.
     """
     fields = {}
     for name, shape in SHAPES.items():
@@ -104,7 +97,7 @@ def load_weights(path: str | PathLike[str]) -> Weights:
     Raises
     ------
     ValueError
-        If the file is no such file, see `checked_weights`.
+        If the file is not such a file, see `checked_weights`.
     OSError
         If it cannot be read.
     """
@@ -126,7 +119,7 @@ def _add_four(
     inputs: tuple[int, int, int, int],
     values: tuple[float, float, float, float],
 ) -> None:
-    """Add four inputs times their rows of a matrix, one after the other; so many share a load and a store of sums."""
+    """Add four inputs times their rows of a matrix, one after the other; the four share a load and a store of sums."""
     a, b, c, d = inputs
     x, y, z, v = values
     for unit in range(NUM_HIDDEN):
@@ -137,21 +130,17 @@ def _add_four(
 def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_], out: NDArray[np.float32]) -> None:
     """Write the value of every GPU that fits, `DOES_NOT_FIT` for the others.
 
-    The input of a GPU is its own row, then means and maxima of the rows of all GPUs that fit; that part of the first
-    layer is computed once. The inner loops run along the units of a layer and sum in a fixed order: they become vector
-    instructions without fast-math, and the values do not depend on the width of the vectors. Inputs that ReLU has set
-    to 0, about half, are left out of the second layer.
+    The input of a GPU is its own row, then means and maxima of the rows of all GPUs that fit; the contribution of the
+    latter to the first layer is computed once. The inner loops run along the units of a layer and sum in a fixed order:
+    they become vector instructions without fast-math, and the values do not depend on the width of the vectors. Inputs
+    that ReLU has set to 0, about half, are skipped in the second layer.
 
     Parameters
     ----------
-    weights
-        The network.
     rows
         Features of the GPUs that fit, shape (m, 12), float32; other rows are not read.
-    fits
-        Which GPUs are asked for, shape (m,).
     out
-        Where the values go, shape (m,), float32.
+        Written: the values, shape (m,), float32.
     """
     w1, b1, w2, b2, w3, b3 = weights
     context, first = np.empty(NUM_HIDDEN, dtype=np.float32), np.empty(NUM_HIDDEN, dtype=np.float32)
@@ -179,7 +168,7 @@ def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_
             a = active[place]
             for unit in range(NUM_HIDDEN):
                 second[unit] += first[a] * w2[a, unit]
-        x, y, z, v = b3[0], none, none, none  # four sums: none waits for the others
+        x, y, z, v = b3[0], none, none, none  # four independent sums, for parallel instructions
         for unit in range(0, NUM_HIDDEN, 4):
             x += max(second[unit], none) * w3[unit, 0]
             y += max(second[unit + 1], none) * w3[unit + 1, 0]
@@ -196,11 +185,14 @@ def _write_context(
     fits: NDArray[np.bool_],
     context: NDArray[np.float32],
 ) -> None:
-    """Write what biases, means and maxima give to the first layer, the same for every GPU of a step."""
+    """Write the part of the first layer that comes from biases, means and maxima, the same for every GPU of a step."""
     count = max(fits.sum(), 1)
     context[:] = b1
     for feature in range(NUM_FEATURES):
-        total, largest = 0.0, np.float32(-np.inf)  # the mean in double precision: it hardly knows the order of GPUs
+        total, largest = (
+            0.0,
+            np.float32(-np.inf),
+        )  # mean in double precision: it hardly depends on the order of GPUs
         for k in range(len(fits)):
             if fits[k]:
                 total += rows[k, feature]
@@ -211,33 +203,25 @@ def _write_context(
 
 
 SHIPPED = "ddqn_v1"
-"""Name of the shipped files: weights (.npz) and where they come from (.json)."""
+"""Name of the shipped files: weights (.npz) and their provenance (.json)."""
 
 
 @cache
 def shipped_weights() -> Weights:
-    """Return the trained weights; read and checked against the hash beside them when they are first asked for.
-
-    Raises
-    ------
-    ValueError
-        If a file is damaged, or the two do not belong together.
-    OSError
-        If a file is not there.
-    """
+    """Return the trained weights; they are read and checked on first use; raises as `matching_weights`."""
     with as_file(files("heuristics.dag.worl_rtgs") / "weights") as folder:
         return matching_weights(folder / f"{SHIPPED}.npz", folder / f"{SHIPPED}.json")
 
 
 def matching_weights(path: Path, provenance_path: Path) -> Weights:
-    """Return weights whose hash is the one that their provenance names as ``weights_sha256``.
+    """Return weights whose hash equals ``weights_sha256`` in their provenance file.
 
     Raises
     ------
     ValueError
         If a file is damaged, or the two do not belong together.
     OSError
-        If a file is not there.
+        If a file cannot be read.
     """
     weights = load_weights(path)
     try:
@@ -252,13 +236,5 @@ def matching_weights(path: Path, provenance_path: Path) -> Weights:
 
 
 def weights_from(path: str | PathLike[str] | None) -> Weights:
-    """Return the weights in a file that `save_weights` wrote, or the shipped ones where there is no path.
-
-    Raises
-    ------
-    ValueError
-        If the file holds something else.
-    OSError
-        If it is not there.
-    """
+    """Return the weights in a file as `load_weights` does, or the shipped ones where there is no path."""
     return shipped_weights() if path is None else load_weights(path)

@@ -13,7 +13,7 @@ from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import UNIFORM, place_by_list
 from heuristics.dag.load_vector import running_loads
 from heuristics.dag.rtgs.population import desired_loads, draw_round
-from heuristics.dag.worl_rtgs.episode import play_recording
+from heuristics.dag.worl_rtgs.episode import EpisodeRecord, play_recording
 from heuristics.dag.worl_rtgs.evaluate import heft_fitness, network_fitness, ratios
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, episode_data
 from heuristics.dag.worl_rtgs.network import DOES_NOT_FIT, Weights, initial_weights
@@ -33,24 +33,10 @@ if TYPE_CHECKING:
 
 
 def training_loads(instance: DagInstance, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-    """Return wished loads of a herd that HEFT's placement leads and whose other members are random; ours.
+    """Return desired loads in ticks, shape (count, n), of random whales that HEFT's placement leads; ours.
 
-    Every row is the move B.2 of RTGS on running loads (`desired_loads`) of one random whale, with a uniform in [0, 2]:
-    the target is HEFT's placement or another random one.
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    rng
-        Source of all random numbers.
-    count
-        Number of rows.
-
-    Returns
-    -------
-    NDArray[np.float64]
-        In ticks, shape (count, n).
+    Every row is the move of RTGS on running loads (`desired_loads`) of one random whale, with a uniform in [0, 2]: the
+    target is HEFT's placement or another random one.
     """
     arrays, data = dag_arrays(instance), episode_data(instance)
     placements = [place_by_list(arrays, data.rank).gpu]
@@ -65,18 +51,11 @@ def training_loads(instance: DagInstance, rng: np.random.Generator, count: int) 
 def expected_makespans(
     arrays: DagArrays, data: EpisodeData, timeline: Timeline
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what each state of an episode says of the final makespan, and the makespan so far; ours.
+    """Return a lower bound of the final makespan in each state of an episode, and the makespan so far; ours.
 
-    E(s) is a lower bound of the makespan of every way to go on from s: the largest of LB, finish + O over the placed
-    tasks (O: onward cost), and the mean load of a GPU when all other tasks take their smallest duration. It never
-    falls, and after the last placement it is the makespan.
-
-    Parameters
-    ----------
-    arrays, data
-        The instance.
-    timeline
-        What the episode placed, in the order of `data`.
+    E(s) bounds the makespan of every continuation from s: it is the largest of LB, finish + O over the placed tasks (O:
+    onward cost), and the mean load of a GPU when all other tasks take their smallest duration. It never falls, and
+    after the last placement it is the makespan. The tasks were placed in the order of `data`.
 
     Returns
     -------
@@ -105,29 +84,25 @@ def shaped_rewards(
     unit: float,
     gamma: float,
 ) -> NDArray[np.float64]:
-    """Return rewards with the growth of the makespan taken in another unit and shaped by what is to be expected.
+    """Return rewards, shape (n,), shaped by the expected makespan E, with the makespan C measured in another unit.
 
-    The term -(C' - C) / LB becomes -(C' - C) / U + gamma Phi(s') - Phi(s), Phi(s) = (C(s) - E(s)) / U; with gamma = 1
-    that is -(E(s') - E(s)) / U. Wish and overflow count as before.
+    The term -(C' - C) / LB of `play_recording` becomes -(C' - C) / U + gamma Phi(s') - Phi(s), Phi(s) = (C(s) - E(s)) /
+    U; with discount gamma = 1 that is -(E(s') - E(s)) / U. Desired loads and overflow count as before.
 
     Parameters
     ----------
-    reward
-        As `play_recording` gives it, shape (n,).
     expected, makespan
         E and C, see `expected_makespans`.
     lower_bound
         LB in ticks.
     unit
         U in ticks. LB is far from the optimum where one GPU is much faster than the others, and errors on such
-        instances would outweigh all others; HEFT's makespan is near it everywhere.
-    gamma
-        Discount.
+        instances would outweigh all others; HEFT's makespan is near the optimum everywhere.
 
     References
     ----------
     Ng, Harada and Russell (1999), Policy invariance under reward transformations, ICML: gamma Phi(s') - Phi(s) leaves
-    the best behaviour as it is.
+    the best behaviour unchanged.
     """
     growth, potential = np.diff(makespan), (makespan - expected) / unit
     return reward + growth / lower_bound - growth / unit + gamma * potential[1:] - potential[:-1]
@@ -137,7 +112,7 @@ class ReplayBatch(NamedTuple):
     """Transitions for several updates, one batch each; padded to m GPUs, the last axis of rows holds the features."""
 
     rows: NDArray[np.float32]  # (updates, batch, m, features), of the state
-    fits: NDArray[np.bool_]  # (updates, batch, m), GPUs that fit in it
+    fits: NDArray[np.bool_]  # (updates, batch, m), GPUs that fit in the state
     action: NDArray[np.int32]  # (updates, batch), chosen GPU
     reward: NDArray[np.float32]  # (updates, batch), until the next state
     next_rows: NDArray[np.float32]  # (updates, batch, m, features)
@@ -146,20 +121,18 @@ class ReplayBatch(NamedTuple):
 
 
 class Replay:
-    """A ring of states in the order in which episodes visited them, so that each state is stored once.
+    """A ring buffer of states in the order in which episodes visited them, so that each state is stored once.
 
     Parameters
     ----------
     capacity
-        States that are kept; the oldest are overwritten.
+        Number of states that are kept; the oldest are overwritten.
     max_gpus
-        GPUs that rows are padded to.
-    num_features
-        Features per GPU.
+        Number of GPUs that rows are padded to.
     discount
         Gamma, in (0, 1].
     horizon
-        Placements from a state to the next state of its transition, rewards between them summed; 1 is the textbook's.
+        Placements from a state to the next state of its transition, the rewards between them summed; 1 is standard.
 
     Raises
     ------
@@ -192,18 +165,7 @@ class Replay:
         action: NDArray[np.int64],
         reward: NDArray[np.float64],
     ) -> None:
-        """Add one episode.
-
-        Parameters
-        ----------
-        rows
-            Features in every state, shape (n, m, features), m at most `max_gpus`.
-        fits
-            GPUs that fit, shape (n, m).
-        action
-            Chosen GPU, shape (n,).
-        reward
-            Reward of each placement, shape (n,).
+        """Add one episode; its arrays are those of `EpisodeRecord`, with at most `max_gpus` GPUs.
 
         Raises
         ------
@@ -236,13 +198,13 @@ class Replay:
         Raises
         ------
         ValueError
-            If there is none.
+            If there are none.
         """
         if self.size == 0:
             raise ValueError("replay: expected an episode before a sample, got none.")
         slots = rng.integers(self.size, size=(updates, batch))
         discount = self._onward[slots]
-        # what follows in the episode follows in the ring; at the end any state does, for its value counts nothing
+        # the ring holds successive states of an episode in sequence; at its end any state serves, with discount 0
         after = np.where(discount > 0, (slots + self._horizon) % self._capacity, slots)
         return ReplayBatch(
             self._rows[slots],
@@ -255,11 +217,11 @@ class Replay:
         )
 
 
-_ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}  # the same sums in the same order, and one core per training
+_ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}  # a fixed order of sums, and one core per training
 
 
 class LearnerState(NamedTuple):
-    """What an update changes."""
+    """State of the learner, replaced by every update."""
 
     online: Weights
     target: Weights
@@ -267,22 +229,16 @@ class LearnerState(NamedTuple):
 
 
 class DoubleDqn:
-    """Double-DQN with a target network, Huber loss (delta 1), Adam, a cosine to 0 and a clipped gradient norm.
+    """Double-DQN with a target network, Huber loss (delta 1) and Adam.
 
-    Parameters
-    ----------
-    learning_rate
-        Of Adam at the beginning.
-    updates
-        Number of updates after which the learning rate is 0.
-    max_norm
-        Largest norm of the gradient over all weights.
+    The learning rate falls along a cosine to 0 after the given number of updates; the norm of the gradient over all
+    weights is clipped.
 
     References
     ----------
     van Hasselt, Guez and Silver (2016), Deep Reinforcement Learning with Double Q-learning, AAAI: the target. Kingma
-    and Ba (2015): Adam. Mnih et al. (2015): replay and target network. That this is what a hybrid of whales and "DDQN"
-    learns with is our interpretation; sizes and rates are ours.
+    and Ba (2015): Adam. Mnih et al. (2015): replay and target network. That the published hybrid of WOA and "DDQN"
+    learns in this way is our interpretation; sizes and rates are ours.
     """
 
     def __init__(self, *, learning_rate: float, updates: int, max_norm: float) -> None:
@@ -298,20 +254,7 @@ class DoubleDqn:
         return LearnerState(online, online, self._optimiser.init(online))
 
     def update(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, float]:
-        """Make one update per batch.
-
-        Parameters
-        ----------
-        state
-            Before.
-        batch
-            Transitions; every number of updates is compiled once.
-
-        Returns
-        -------
-        tuple
-            The state after, and the mean loss.
-        """
+        """Make one update per batch; return the new state and the mean loss. Each number of updates compiles once."""
         state, losses = self._run(state, batch)
         return state, float(jnp.mean(losses))
 
@@ -338,21 +281,9 @@ class DoubleDqn:
 
 
 def q_values_in_jax(weights: Weights, rows: ArrayLike, fits: ArrayLike) -> jax.Array:
-    """Return Q of every GPU: the network of `heuristics.dag.worl_rtgs.network` on many states.
+    """Return Q of every GPU, shape (..., m), float32: the network of `heuristics.dag.worl_rtgs.network` on many states.
 
-    Parameters
-    ----------
-    weights
-        Of the network.
-    rows
-        Features, shape (..., m, features); anything where the GPU does not fit.
-    fits
-        GPUs that fit, shape (..., m).
-
-    Returns
-    -------
-    jax.Array
-        Shape (..., m), float32; `DOES_NOT_FIT` where the GPU does not fit.
+    The features have shape (..., m, features). Where a GPU does not fit, they are ignored and Q is `DOES_NOT_FIT`.
     """
     rows, fits = jnp.asarray(rows), jnp.asarray(fits)
     own, mask = rows.shape[-1], fits[..., jnp.newaxis]
@@ -399,33 +330,31 @@ def huber_loss(weights: Weights, batch: ReplayBatch, y: jax.Array) -> jax.Array:
 
 
 class DdqnCurvePoint(NamedTuple):
-    """A measurement during training."""
+    """A measurement on the validation instances during training."""
 
     steps: int
-    validation_ratio: float  # mean makespan / HEFT's on the validation instances, see `ratios`
-    loss: float | None  # mean since the point before; None before the first update
+    validation_ratio: float  # mean makespan / HEFT's, see `ratios`
+    loss: float | None  # mean since the previous point; None before the first update
 
 
 class DdqnTrainer:
     """Trains the network of `heuristics.dag.worl_rtgs.network`; our interpretation, see `DoubleDqn`.
 
-    The makespan is what it learns to keep small. With `TrainingConfig.shaping` values are in units of HEFT's makespan
-    and tell what a placement adds to what was to be expected (`shaped_rewards`). The same computer, versions, seed and
-    arguments give the same weights bit for bit.
+    The network learns to minimise the makespan. With `TrainingConfig.shaping`, values are in units of HEFT's makespan
+    and measure how much a placement increases the expected makespan (`shaped_rewards`). The same computer, versions,
+    seed and arguments give the same weights bit for bit.
 
     Parameters
     ----------
-    config
-        The numbers of the training.
     seed
-        Of everything random: start weights, stream, wishes, exploration and replay draw from generators of their own.
+        Seeds five generators: for start weights, stream, desired loads, exploration and replay.
 
     Attributes
     ----------
     weights_
         The network that was best on the validation instances.
     start_weights_
-        The one before training.
+        The network before training.
     best_ratio_
         Mean ratio of `weights_` on the validation instances.
     curve_
@@ -449,28 +378,23 @@ class DdqnTrainer:
         start: Weights | None = None,
         on_progress: Callable[[int, DdqnCurvePoint], None] = lambda steps, point: None,
     ) -> DdqnTrainer:
-        """Train; Ctrl-C ends the training and keeps the best network so far.
+        """Train and return the trainer itself; Ctrl-C ends the training and keeps the best network so far.
 
         Parameters
         ----------
         validation
-            Instances on which the best network is chosen, at least one.
+            One or more instances on which the best network is chosen.
         stream
-            Makes the endless training instances from a generator of random numbers.
+            Generates training instances without end from random numbers.
         max_gpus
             Most GPUs of an instance of the stream.
         start
-            Weights to begin with; default random ones from the seed.
+            Initial weights; random ones from the seed by default.
         on_progress
-            Told after every instance: steps made, the latest measurement.
-
-        Returns
-        -------
-        DdqnTrainer
-            This one.
+            Receives the number of steps and the latest measurement after every instance.
         """
         watch = Stopwatch()
-        weights_rng, stream_rng, self._wish_rng, self._play_rng, self._replay_rng = (
+        weights_rng, stream_rng, self._loads_rng, self._play_rng, self._replay_rng = (
             np.random.default_rng(child) for child in np.random.SeedSequence(self.seed).spawn(5)
         )
         self.weights_ = self.start_weights_ = initial_weights(weights_rng) if start is None else start
@@ -501,21 +425,20 @@ class DdqnTrainer:
         return self
 
     def _play_instance(self, instance: DagInstance) -> None:
-        """Place the tasks of an instance several times, and learn."""
+        """Place the tasks of an instance several times and learn from the placements."""
         config, n, m = self.config, instance.num_tasks, instance.num_gpus
         arrays, data = dag_arrays(instance), episode_data(instance)
-        weight = np.where(
-            self._wish_rng.random(config.episodes) < config.wish_share, self._wish_rng.random(config.episodes), 0.0
+        weights = np.where(
+            self._loads_rng.random(config.episodes) < config.wish_share, self._loads_rng.random(config.episodes), 0.0
         )
-        wishes = training_loads(instance, self._wish_rng, config.episodes)
+        loads = training_loads(instance, self._loads_rng, config.episodes)
         rows, fits = np.zeros((n, m, NUM_FEATURES), dtype=np.float32), np.zeros((n, m), dtype=np.bool_)
         action, unit = np.zeros(n, dtype=np.int64), float(max(1, heft_fitness([instance])[0, 1]))
-        for wish, lam in zip(wishes, weight.tolist(), strict=True):
+        for desired, lam in zip(loads, weights.tolist(), strict=True):
             uniforms, reward = self._play_rng.random((n, 2)), np.zeros(n)
             epsilon = config.epsilon(self._steps)
-            timeline = play_recording(
-                arrays, data, self._acting, wish, lam, epsilon, uniforms, rows, fits, action, reward
-            )
+            record = EpisodeRecord(rows, fits, action, reward)
+            timeline = play_recording(arrays, data, self._acting, desired, lam, epsilon, uniforms, record)
             if config.shaping:
                 reward = shaped_rewards(
                     reward,
@@ -542,7 +465,7 @@ class DdqnTrainer:
             self._acting = self._learner.weights(self._state)
 
     def _validate(self, validation: Sequence[DagInstance], heft: np.ndarray) -> None:
-        """Measure the acting network; keep it where it is the best, the older one on a tie."""
+        """Measure the acting network and keep it if it is the best; on a tie the older one stays the best."""
         ratio = float(ratios(network_fitness(validation, self._acting), heft).mean())
         loss = float(np.mean(self._losses)) if self._losses else None
         self.curve_.append(DdqnCurvePoint(self._steps, ratio, loss))

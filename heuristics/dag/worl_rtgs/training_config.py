@@ -4,44 +4,46 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heuristics.search.settings import require_at_least, require_between
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig:
-    """The numbers of a training; a step is the placement of one task.
+    """Parameters of a training; a step is the placement of one task.
 
     Parameters
     ----------
     steps
-        Placements in all.
+        Number of steps in all.
     gamma
         Discount, in (0, 1].
     horizon
-        Placements from a state to the one whose value is its target (n-step returns); 1 is the textbook's.
+        Placements from a state to the one whose value is its target (n-step returns); 1 is standard.
     shaping
-        Whether rewards are shaped by the lower bound of what a placement can still become, in units of HEFT's makespan
-        (`shaped_rewards`); else they are the makespan's growth in units of LB.
+        Whether rewards are shaped by a lower bound of the final makespan, in units of HEFT's makespan
+        (`shaped_rewards`); otherwise they are the growth of the makespan in units of LB.
     learning_rate
-        Of Adam at the beginning; it falls to 0 along a cosine.
+        Initial learning rate of Adam; it falls to 0 along a cosine.
     max_norm
         Largest norm of a gradient.
     batch
         Transitions per update.
     replay
-        Transitions that are kept.
+        Number of transitions that are kept.
     warm_up
         Steps before the first update.
     steps_per_update
-        Steps for each update afterwards.
+        Steps for each update after the warm-up.
     target_every
         Updates after which the online network is copied to the target network.
     updates_per_call
-        Updates that are made with one and the same acting network; a divisor of `target_every`.
+        Updates that are made with the same acting network; a divisor of `target_every`.
     epsilon_start, epsilon_end, epsilon_share
         Exploration falls linearly from the first to the second over this share of the steps.
     episodes
         Placements of every instance.
     wish_share
-        Share of the episodes with a wish.
+        Share of the episodes with desired loads.
     validate_every
         Steps between two measurements on the validation instances.
 
@@ -76,13 +78,10 @@ class TrainingConfig:
             "steps", "horizon", "batch", "replay", "steps_per_update", "target_every", "updates_per_call", "episodes",
             "validate_every",
         ):  # fmt: skip
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected at least 1, got {getattr(self, name)}.")
-        if self.warm_up < 0:
-            raise ValueError(f"warm_up: expected at least 0, got {self.warm_up}.")
+            require_at_least(1, **{name: getattr(self, name)})
+        require_at_least(0, warm_up=self.warm_up)
         for name in ("epsilon_start", "epsilon_end", "epsilon_share", "wish_share"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"{name}: expected a number in 0..1, got {getattr(self, name)}.")
+            require_between(0, 1, **{name: getattr(self, name)})
         if not 0.0 < self.gamma <= 1.0:
             raise ValueError(f"gamma: expected a number above 0, at most 1, got {self.gamma}.")
         for name in ("learning_rate", "max_norm"):

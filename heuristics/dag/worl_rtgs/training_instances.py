@@ -1,4 +1,4 @@
-"""Instances for the network: endless ones to learn on, those for fine-tuning, and the stored ones."""
+"""Instances for the network: streams for training and fine-tuning, and the stored instances."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heuristics.search.settings import require_between
 from instances.clusters.cluster import Cluster, Server
 from instances.clusters.cost_model import CostModel
 from instances.clusters.gpu_kinds import gpu_kind
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 FAMILIES = ("layered", "erdos-renyi", "series-parallel", "fork-join", "in-tree", "out-tree", "chains")
-"""Families of random structure; those of real workloads are left to studies, which so show what carries over."""
+"""Families of random structure; real workloads are left to studies, which show how well the network generalises."""
 
 KINDS = ("P100", "T4", "RTX-2080-Ti", "L4", "V100-16GB", "A10", "A40", "A100-40GB")
 """Kinds of GPU that clusters are drawn from."""
@@ -51,15 +52,10 @@ TIGHTNESS = (0.6, 0.95)
 def training_stream(rng: np.random.Generator) -> Iterator[DagInstance]:
     """Generate instances without end; ours.
 
-    Parameters
-    ----------
-    rng
-        Source of all random numbers: family, cluster, costs and the seed of the generator.
-
     Yields
     ------
     DagInstance
-        One job; sizes and costs in the ranges above, uniformly.
+        One job; sizes and costs uniformly in the ranges above.
     """
     while True:
         is_tight = rng.random() < 1 / 3
@@ -76,7 +72,7 @@ def training_stream(rng: np.random.Generator) -> Iterator[DagInstance]:
             ),
             name="generated",
         )
-        if TASKS[0] <= instance.num_tasks <= TASKS[1]:  # families of fixed shape come only near the wished number
+        if TASKS[0] <= instance.num_tasks <= TASKS[1]:  # families of fixed shape only approximate the number
             yield instance
 
 
@@ -100,24 +96,17 @@ def fine_tuning_stream(instance: DagInstance, spread: float) -> Callable[[np.ran
     """Return a stream that alternates between one instance and perturbations of it; ours.
 
     A perturbation multiplies every duration above 0 and the bytes of every edge by exp(spread N), N standard normal,
-    and rounds to at least 1. Tasks, edges, memory, links and the pairs that are not allowed stay as they are.
-
-    Parameters
-    ----------
-    instance
-        What the network is tuned to.
-    spread
-        At least 0; with 0 the stream is that instance alone.
+    and rounds to at least 1. Tasks, edges, memory, links and the pairs that are not allowed stay as they are. With
+    spread 0 the stream repeats the instance.
 
     Raises
     ------
     ValueError
-        If the spread is out of range, or there is nothing to place.
+        If the spread is not in 0..10, or the instance has no tasks.
     """
     if instance.num_tasks == 0:
         raise ValueError("tasks: expected at least one, got none.")
-    if not 0.0 <= spread <= 10.0:
-        raise ValueError(f"spread: expected a number in 0..10, got {spread}.")
+    require_between(0, 10, spread=spread)
 
     def stream(rng: np.random.Generator) -> Iterator[DagInstance]:
         while True:
@@ -140,7 +129,7 @@ def _perturbed(instance: DagInstance, spread: float, rng: np.random.Generator) -
 
 
 def _scaled(values: np.ndarray, spread: float, rng: np.random.Generator) -> np.ndarray:
-    """Multiply what is above 0 by log-normal noise and round to at least 1."""
+    """Multiply the values above 0 by log-normal noise and round to at least 1."""
     noisy = np.rint(values * np.exp(spread * rng.standard_normal(values.shape)))
     return np.where(values > 0, np.maximum(noisy, 1.0), values).astype(np.int64)
 
@@ -155,7 +144,7 @@ def validation_instances() -> list[DagInstance]:
 
 
 def held_out_instances() -> list[DagInstance]:
-    """Return the instances for numbers to publish; nothing was or may be chosen by them."""
+    """Return the instances for published numbers; they must not influence any choice."""
     return _stored(HELD_OUT)
 
 

@@ -16,7 +16,7 @@ from instances.clusters.cluster import parse_cluster
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
-from tests.plain_rtgs import plain_place, plain_wish_pick
+from tests.plain_rtgs import plain_load_pick, plain_place
 from tests.strategies import dag_instances
 
 RNG = np.random.default_rng(0)  # the generator draws nothing
@@ -29,17 +29,17 @@ def generator_of(instance: DagInstance, *, running: bool = True, insertion: bool
 
 def test_wish_of_the_optimum_gives_the_optimum(example_e: DagInstance) -> None:
     """Tests that loads 4, 3, 7, 6, 13 (rho of the optimum in rank order) come back as GPUs (0,1,0,1,0), makespan 15."""
-    litter = generator_of(example_e).generate(np.array([[4.0, 3, 7, 6, 13]]), RNG, 0.0)
-    assert litter.gpu.tolist() == [[0, 1, 0, 1, 0]]
-    assert litter.position.tolist() == [[4, 3, 7, 6, 13]]
-    assert (litter.overflow.tolist(), litter.objective.tolist()) == ([0], [15])
+    population = generator_of(example_e).generate(np.array([[4.0, 3, 7, 6, 13]]), RNG, 0.0)
+    assert population.gpu.tolist() == [[0, 1, 0, 1, 0]]
+    assert population.position.tolist() == [[4, 3, 7, 6, 13]]
+    assert (population.overflow.tolist(), population.objective.tolist()) == ([0], [15])
 
 
 def test_forbidden_gpu_is_not_taken(example_e: DagInstance) -> None:
     """Tests that task 4 goes to GPU 0 although GPU 1 would suit its wish; the others go to GPU 1."""
-    litter = generator_of(example_e, running=False).generate(np.array([[99.0] * 4 + [0.0]]), RNG, 0.0)
-    assert litter.gpu.tolist()[0][4] == 0
-    assert litter.position.tolist() == final_loads(example_e.durations, litter.gpu).tolist()
+    population = generator_of(example_e, running=False).generate(np.array([[99.0] * 4 + [0.0]]), RNG, 0.0)
+    assert population.gpu.tolist()[0][4] == 0
+    assert population.position.tolist() == final_loads(example_e.durations, population.gpu).tolist()
 
 
 def test_memory_turns_tasks_away() -> None:
@@ -47,9 +47,9 @@ def test_memory_turns_tasks_away() -> None:
     fits = DagInstance.from_lists([[5, 5]] * 3, task_memory=[2] * 3, gpu_memory=[4, 2])
     assert sorted(generator_of(fits).generate(np.array([[5.0, 10, 15]]), RNG, 0.0).gpu[0]) == [0, 0, 1]
     dead_end = DagInstance.from_lists([[9, 10], [1, 5], [1, 1]], task_memory=[2, 2, 3], gpu_memory=[4, 3])
-    litter = generator_of(dead_end).generate(np.array([[10.0, 0, 0]]), RNG, 0.0)
-    assert litter.gpu[0, 0] == 1  # then the task of 3 bytes has no room: GPU 0 has 4 - 2 left, GPU 1 has 1
-    assert litter.overflow.tolist() == [1]
+    population = generator_of(dead_end).generate(np.array([[10.0, 0, 0]]), RNG, 0.0)
+    assert population.gpu[0, 0] == 1  # then the task of 3 bytes has no room: GPU 0 has 4 - 2 left, GPU 1 has 1
+    assert population.overflow.tolist() == [1]
 
 
 @given(
@@ -63,18 +63,18 @@ def test_memory_turns_tasks_away() -> None:
 def test_generator_equals_plain_loops(
     instance: DagInstance, data: st.DataObject, running: bool, insertion: bool, objective: Objective
 ) -> None:
-    """Tests placements, positions, bytes and objectives against lists, several wishes at once."""
+    """Tests placements, positions, bytes and objectives against lists, several rows of desired loads at once."""
     n = instance.num_tasks
     wish = st.lists(st.floats(-20, 60).map(lambda value: round(value, 2)), min_size=n, max_size=n)
-    wishes = [data.draw(wish) for _ in range(2)]
+    desired = [data.draw(wish) for _ in range(2)]
     generator = GreedyGenerator(instance, objective, upward_ranks(dag_arrays(instance)), insertion, running)
-    litter = generator.generate(np.array(wishes), RNG, 1.0)
-    for row, one in enumerate(wishes):
-        pick = plain_wish_pick(instance, one)
+    population = generator.generate(np.array(desired), RNG, 1.0)
+    for row, one in enumerate(desired):
+        pick = plain_load_pick(instance, one)
         plain = plain_place(instance, generator.order.tolist(), insertion, pick, objective)
-        assert litter.gpu[row].tolist() == plain.gpu
-        assert litter.position[row].tolist() == (plain.running if running else plain.final)
-        assert (litter.overflow[row], litter.objective[row]) == (plain.overflow, plain.objective)
+        assert population.gpu[row].tolist() == plain.gpu
+        assert population.position[row].tolist() == (plain.running if running else plain.final)
+        assert (population.overflow[row], population.objective[row]) == (plain.overflow, plain.objective)
 
 
 @given(instance=dag_instances(max_tasks=8), seed=st.integers(0, 999))
@@ -127,17 +127,17 @@ def test_positions_of_first_whales(example_e: DagInstance) -> None:
     priority = upward_ranks(dag_arrays(example_e))
     generator = generator_of(example_e)
     placements = uniform_placements(example_e, np.random.default_rng(3), 6, priority, insertion=True)
-    litter = population_of(example_e, Objective.MAKESPAN, placements, generator.order, running=True)
-    for row, gpu in enumerate(litter.gpu.tolist()):
+    population = population_of(example_e, Objective.MAKESPAN, placements, generator.order, running=True)
+    for row, gpu in enumerate(population.gpu.tolist()):
         plain = plain_place(example_e, generator.order.tolist(), True, lambda task, fits, load, gpu=gpu: gpu[task])
-        assert (plain.running, plain.objective) == (litter.position[row].tolist(), litter.objective[row])
-    assert litter.position.tolist() == running_loads(example_e.durations, litter.gpu, generator.order).tolist()
-    assert len(np.unique(litter.gpu, axis=0)) > 1
+        assert (plain.running, plain.objective) == (population.position[row].tolist(), population.objective[row])
+    assert population.position.tolist() == running_loads(example_e.durations, population.gpu, generator.order).tolist()
+    assert len(np.unique(population.gpu, axis=0)) > 1
 
 
 @pytest.mark.parametrize("count", [0, 3])
 def test_no_tasks(count: int) -> None:
-    """Tests that wishes without coordinates give empty placements."""
-    litter = generator_of(DagInstance.from_lists([], num_gpus=2)).generate(np.empty((count, 0)), RNG, 0.0)
-    assert litter.gpu.shape == litter.position.shape == (count, 0)
-    assert litter.objective.tolist() == [0] * count
+    """Tests that desired loads without coordinates give empty placements."""
+    population = generator_of(DagInstance.from_lists([], num_gpus=2)).generate(np.empty((count, 0)), RNG, 0.0)
+    assert population.gpu.shape == population.position.shape == (count, 0)
+    assert population.objective.tolist() == [0] * count

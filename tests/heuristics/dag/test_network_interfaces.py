@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from instances.dag.schedule import DagSchedule
 
 KEY_DECODINGS = [decoding for decoding in DECODINGS if decoding != "load"]
-"""Wished loads are refused under contention, see test_load_keys.py."""
+"""Desired loads are refused under contention, see test_random_keys.py."""
 
 
 def places(schedule: DagSchedule | None) -> tuple[list[int], list[int], list[int]]:

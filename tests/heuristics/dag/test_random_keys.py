@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def test_wishes_of_the_optimum(example_e: DagInstance) -> None:
+def test_loads_of_the_optimum(example_e: DagInstance) -> None:
     """Tests rho of GPUs (0,1,0,1,0) in order 0, 2, 1, 4, 3: 4, 3, 7, 6, 13 of 18 ticks give the optimum 15."""
     decoder = RandomKeys(example_e, Objective.MAKESPAN, "load")
     point = np.array([4, 3, 7, 6, 13]) / 18
@@ -39,15 +39,15 @@ def test_wishes_of_the_optimum(example_e: DagInstance) -> None:
 
 
 def test_tie_of_loads() -> None:
-    """Tests that HEFT's loads mean HEFT's schedule where no wish tells two GPUs apart: both come to 5 with task 1."""
+    """Tests that HEFT's loads mean HEFT's schedule where two GPUs come to the same load: 5 with task 1."""
     instance = DagInstance.from_lists([[9, 3], [5, 2]], [(0, 1, 9)], latency=4)
     decoder = RandomKeys(instance, Objective.MAKESPAN, "load")
     keys = decoder.heft_keys()
     assert (keys * 5).tolist() == [3.0, 5.0]
     assert (decoder.evaluate(keys), decoder.schedule(keys).gpu.tolist()) == ((0, 5), [1, 1])
-    beside = keys * (1.0 - 1e-9)
-    assert decoder.schedule(beside).gpu.tolist() == [1, 0]
-    assert decoder.evaluate(beside) == (0, 3 + 4 + 9 + 5)
+    nearby = keys * (1.0 - 1e-9)
+    assert decoder.schedule(nearby).gpu.tolist() == [1, 0]
+    assert decoder.evaluate(nearby) == (0, 3 + 4 + 9 + 5)
 
 
 @given(instance=dag_instances(max_tasks=8), objective=st.sampled_from(list(Objective)), seed=st.integers(0, 999))

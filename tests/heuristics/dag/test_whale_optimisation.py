@@ -107,12 +107,12 @@ def test_fixed_point() -> None:
 )
 def test_what_later_whales_see(variant: str, first: list[float], second: list[float]) -> None:
     """Tests whale 1 that explores round whale 0, which has moved before, and in coordinate 1 round itself; A = 1.2."""
-    pod = np.array([[0.2, 0.9], [0.5, 0.5]])
+    whales = np.array([[0.2, 0.9], [0.5, 0.5]])
     fixed = draws(r1=[0.5, 1.0], r2=[0.5, 0.5], p=[0.7, 0.1], l=[0.5, 0.0], other=[[1, 1], [0, 1]])
-    after = move_whales(pod, LEADER, fixed, 1.2, rules=VARIANTS[variant])
+    after = move_whales(whales, LEADER, fixed, 1.2, rules=VARIANTS[variant])
     assert after[0] == pytest.approx(first, abs=5e-5)
     assert after[1] == pytest.approx(second, abs=1e-4)
-    assert pod.tolist() == [[0.2, 0.9], [0.5, 0.5]]
+    assert whales.tolist() == [[0.2, 0.9], [0.5, 0.5]]
 
 
 def test_vectors_hold_per_coordinate() -> None:
@@ -136,10 +136,12 @@ def test_moves_equal_loops(
 ) -> None:
     """Tests every variant against the equations written as loops, number for number."""
     rng, rules = np.random.default_rng(seed), VARIANTS[variant]
-    pod, leader = rng.random((num_whales, dimension)), rng.random(dimension)
+    whales, leader = rng.random((num_whales, dimension)), rng.random(dimension)
     drawn = draw(rng, rules, num_whales, dimension, 1.0 - a / 2.0)
-    after = move_whales(pod, leader, drawn, a, rules=rules, distance=distance, spiral=spiral)
-    expected = plain_moves(pod.tolist(), leader.tolist(), drawn, a, variant=variant, distance=distance, spiral=spiral)
+    after = move_whales(whales, leader, drawn, a, rules=rules, distance=distance, spiral=spiral)
+    expected = plain_moves(
+        whales.tolist(), leader.tolist(), drawn, a, variant=variant, distance=distance, spiral=spiral
+    )
     np.testing.assert_allclose(after.ravel(), np.ravel(expected), rtol=1e-13, atol=1e-13)
 
 
@@ -358,7 +360,7 @@ def test_draws_come_whale_by_whale() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("rows", [[[5]], [[2, 3]], [[2], [2]], [[0, 0]] * 3, [[4, 4]] * 4], ids=str)
 def test_count_is_that_of_whole_rounds(variant: str, rows: list[list[int]]) -> None:
-    """Tests E = H (T + 1) with H = 2, one task, one GPU, durations 0 and ties: T rounds after the first pod."""
+    """Tests E = H (T + 1) with H = 2, one task, one GPU, durations 0 and ties: T rounds after the first population."""
     trace = Trace()
     rng = np.random.default_rng(1)
     instance = DagInstance.from_lists(rows)
@@ -370,7 +372,7 @@ def test_count_is_that_of_whole_rounds(variant: str, rows: list[list[int]]) -> N
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_all_whales_equal(variant: str, example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a pod that begins in one point is counted like any other and never loses that point's schedule."""
+    """Tests that a population that begins in one point is counted like any other and keeps that point's schedule."""
     monkeypatch.setattr(RandomKeys, "sample", lambda keys, _, count, **__: np.tile(keys.heft_keys(), (count, 1)))
     _, objectives = run(example_e, 0, 30, population=6, variant=variant)
     assert objectives[:6] == [18] * 6
@@ -407,7 +409,7 @@ def test_result_is_the_best_evaluated(example_e: DagInstance) -> None:
 
 @pytest.mark.parametrize("evaluations", [1, 3, 8, 9, 21, 40])
 def test_budget_need_not_be_whole_rounds(example_e: DagInstance, evaluations: int) -> None:
-    """Tests that budgets below one pod, of whole rounds and between them are used to the unit."""
+    """Tests that budgets below one population, of whole rounds and between them are used to the unit."""
     schedule, objectives = run(example_e, 5, evaluations, population=8)
     assert len(objectives) == evaluations
     assert objective_value(example_e, schedule, Objective.MAKESPAN) == objectives[-1]

@@ -16,17 +16,20 @@ from tests.strategies import dag_instances
 
 @pytest.mark.parametrize("neighbourhood", range(NUM_NEIGHBOURHOODS))
 @given(
-    instance=dag_instances(max_tasks=9, memory=False), seed=st.integers(0, 99), wished=st.integers(1, 9), data=st.data()
+    instance=dag_instances(max_tasks=9, memory=False),
+    seed=st.integers(0, 99),
+    largest=st.integers(1, 9),
+    data=st.data(),
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_sets(neighbourhood: int, instance: DagInstance, seed: int, wished: int, data: st.DataObject) -> None:
-    """Tests that a set holds its first task, each task once, no more than wished, and leaves no marks."""
+def test_sets(neighbourhood: int, instance: DagInstance, seed: int, largest: int, data: st.DataObject) -> None:
+    """Tests that a set holds its first task, each task once, at most the largest size, and leaves no marks."""
     graph, plan, journal = random_plan(instance, seed)
     members = np.full(9, -1, dtype=np.int64)
     members[0] = first = data.draw(st.integers(0, instance.num_tasks - 1))
     state = np.array([seed], dtype=np.uint64)
-    size = grow_set(graph, plan, neighbourhood, min(wished, instance.num_tasks), members, journal.mark, state)
-    assert 1 <= size <= wished
+    size = grow_set(graph, plan, neighbourhood, min(largest, instance.num_tasks), members, journal.mark, state)
+    assert 1 <= size <= largest
     assert members[0] == first
     assert len(set(members[:size].tolist())) == size
     assert all(0 <= task < instance.num_tasks for task in members[:size].tolist())

@@ -57,7 +57,7 @@ def test_algorithm_c_takes_the_lowest_gpu_of_a_tie(model_p: PublishedModel) -> N
 
 
 def draws_for_one(r1: float, p: float, sign: list[float], l: float) -> RoundDraws:
-    """Return draws for a herd of two."""
+    """Return draws for a population of two."""
     return RoundDraws(np.array([r1]), np.array([p]), np.array([0]), np.array([sign]), np.full((1, len(sign)), l))
 
 
@@ -96,7 +96,7 @@ ROUNDS = (
 )
 
 # By hand, with exp(l) cos(2 pi l) = -1.64872, -.60653, 1, -.69781 at l = .5, -.5, 0, 1/3 and 0, -1.64872, .36788,
-# .59068 at l = .25, .5, -1, 1/6. In turn: a herd, its makespans and leader; the wishes of the movers.
+# .59068 at l = .25, .5, -1, 1/6. In turn: a population, its makespans and leader; the desired loads of the movers.
 TRACE = (
     # leader (1,1,0,0), r = (6,6,5,5). First mover, r = 16: 6 + 2/3 (6 - 16), 6 + 20/3, 5 - 22/3, 5 + 22/3. Second
     # mover, r = (5,5,6,5): A = -1 explores round the first one: 16 - 11, 16 - 11, 16 + 10, 16 - 11.
@@ -105,7 +105,7 @@ TRACE = (
     # leader (0,0,0,0), r = 8. First mover, r = (6,6,5,5), on the spiral; second, r = (12,12,12,2), by way 1 at l = 0.
     ([[1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 0]], [9, 8, 14], 1),
     [[8 - 3.29744, 8 + 1.21306, 8 - 3, 8 - 2.09342], [4, 4, 12, 2]],
-    # leader stays. First mover on the spiral; A = 0: the second wishes for the leader's loads, whatever the signs.
+    # leader stays. First mover on the spiral; A = 0: the second mover's desired loads are the leader's.
     ([[0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]], [8, 9, 14], 0),
     [[8, 8 - 3.29744, 8 + 1.10364, 8 - 1.77204], [8, 8, 8, 8]],
     ([[0, 0, 0, 0], [1, 1, 1, 0], [1, 1, 1, 0]], [8, 14, 14], 0),
@@ -113,14 +113,14 @@ TRACE = (
 
 
 def test_three_rounds_by_hand(model_p: PublishedModel) -> None:
-    """Tests wishes, placements, makespans and leaders of three rounds of Algorithm B against numbers made by hand."""
+    """Tests desired loads, placements, makespans and leaders of three rounds of Algorithm B by hand."""
     whales, makespans, leader = (np.array(entry) for entry in TRACE[0])
     first = whales
     for number, draws in enumerate(ROUNDS, start=1):
         a = 2 * (1 - number / 3)
         assert makespans.argmin() == leader
-        wishes = desired_loads(final_loads(model_p.durations, whales), int(leader), a, draws)
-        np.testing.assert_allclose(wishes, TRACE[2 * number - 1], rtol=0, atol=5e-5)
+        desired = desired_loads(final_loads(model_p.durations, whales), int(leader), a, draws)
+        np.testing.assert_allclose(desired, TRACE[2 * number - 1], rtol=0, atol=5e-5)
         whales, makespans = next_population(model_p, whales, makespans, a, draws)
         expected, lengths, leader = TRACE[2 * number]
         assert whales.tolist() == expected
@@ -150,7 +150,7 @@ def test_draws_can_be_recorded(seed: int, population: int, iterations: int) -> N
 def test_equal_whales_stay_and_the_run_ends(model_p: PublishedModel) -> None:
     """Tests that whales that tie with the leader move on (the public class skips them and then fails).
 
-    All stand at one point, so everybody wishes for r of it: the leader stays, the children are C(r) = (1, 0, 0, 0).
+    All stand at one point, so all desired loads are r of it: the leader stays, the children are C(r) = (1, 0, 0, 0).
     """
     whales = np.array([Z] * 4)
     draws = draw_round(np.random.default_rng(0), 4, 4)
@@ -168,12 +168,12 @@ def test_herd_of_two_explores_round_the_leader() -> None:
 
 
 def test_random_whale_is_neither_mover_nor_leader() -> None:
-    """Tests every choice in a herd of four led by whale 1: A = 1 and a mover at 0 wishes for twice the target."""
+    """Tests every choice in a population of four led by whale 1: A = 1, so the desired load is 2 z - x."""
     position = np.array([[10.0], [20.0], [30.0], [40.0]])
     for other, targets in ((0, [30, 10, 10]), (1, [40, 40, 30])):
         draws = RoundDraws(np.ones(3), np.ones(3), np.full(3, other), np.ones((3, 1)), np.zeros((3, 1)))
-        wishes = desired_loads(position, 1, 1.0, draws)[:, 0]
-        assert wishes.tolist() == [2 * z - x for z, x in zip(targets, [10, 30, 40], strict=True)]
+        desired = desired_loads(position, 1, 1.0, draws)[:, 0]
+        assert desired.tolist() == [2 * z - x for z, x in zip(targets, [10, 30, 40], strict=True)]
 
 
 def test_spiral_constant_and_border_of_p() -> None:

@@ -62,7 +62,7 @@ def run(
     stop: StopCriterion | None = None,
     **options: object,
 ) -> tuple[DagSchedule | None, list[int | None]]:
-    """Run the herd and return the schedule and the best objective after every evaluation."""
+    """Run the population and return the schedule and the best objective after every evaluation."""
     trace = Trace()
     rng = np.random.default_rng(seed)
     schedule = rtgs(instance, objective, rng, stop or MaxEvaluations(evaluations), trace, **options)
@@ -198,7 +198,7 @@ def test_never_worse_than_the_heft_seed(instance: DagInstance, seed: int, popula
 
 @pytest.mark.parametrize("evaluations", [1, 5, 6, 11, 12, 16])
 def test_budget_need_not_be_whole_rounds(example_e: DagInstance, evaluations: int) -> None:
-    """Tests budgets below one herd, of whole rounds (6 + 5 K) and between them, and the rows of the rounds."""
+    """Tests budgets below one population, of whole rounds (6 + 5 K) and between them, and the rows of the rounds."""
     schedule, objectives = run(example_e, 5, evaluations, population=6)
     assert objective_value(example_e, schedule, Objective.MAKESPAN) == objectives[-1]
     trace = Trace()
@@ -231,7 +231,7 @@ def test_no_tasks() -> None:
 
 
 def test_overflow_counts_before_the_objective() -> None:
-    """Tests that the herd finds a placement within the limits where HEFT finds none."""
+    """Tests that the population finds a placement within the limits where HEFT finds none."""
     instance = DagInstance.from_lists([[9, 10], [1, 5], [1, 1]], task_memory=[2, 2, 3], gpu_memory=[4, 3])
     assert heft(instance) is None
     schedule, objectives = run(instance, 0, 100, heft_seed=True)

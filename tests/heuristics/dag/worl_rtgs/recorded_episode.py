@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.worl_rtgs.episode import play_recording
+from heuristics.dag.worl_rtgs.episode import EpisodeRecord, play_recording
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, episode_data
 from heuristics.dag.worl_rtgs.network import Weights, initial_weights
 from instances.dag.objective import Objective
@@ -59,10 +59,7 @@ def recorded(
         lam,
         epsilon,
         np.ones((n, 2)) if uniforms is None else uniforms,
-        rows,
-        fits,
-        actions,
-        rewards,
+        EpisodeRecord(rows, fits, actions, rewards),
     )
     return Recorded(timeline=timeline, rows=rows, fits=fits, actions=actions, rewards=rewards)
 

@@ -1,4 +1,4 @@
-"""Tests that the shipped networks are what the documents beside them say."""
+"""Tests that the shipped networks are what their documents say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("ddqn_v1*.npz"))  # ddqn_v1 is 
 
 
 def _shipped(name: str) -> tuple[Weights, dict[str, Any]]:
-    """Return weights and the document beside them."""
+    """Return weights and their document."""
     return load_weights(FOLDER / f"{name}.npz"), json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 

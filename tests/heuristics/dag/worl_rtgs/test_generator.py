@@ -44,17 +44,19 @@ def _generator(instance: DagInstance, objective: Objective = Objective.MAKESPAN,
 def test_litter_is_that_of_its_placements(
     instance: DagInstance, objective: Objective, running: bool, seed: int
 ) -> None:
-    """Tests positions, bytes of overflow and objectives of a litter against those of its placements."""
+    """Tests positions, bytes of overflow and objectives of a population against those of its placements."""
     rng = np.random.default_rng(seed)
-    wishes = rng.uniform(0, 30, (4, instance.num_tasks))
-    litter = _generator(instance, objective, temperature=1.0, running=running).generate(wishes, rng, 2.0)
-    assert litter.gpu.shape == litter.position.shape == wishes.shape
+    desired = rng.uniform(0, 30, (4, instance.num_tasks))
+    population = _generator(instance, objective, temperature=1.0, running=running).generate(desired, rng, 2.0)
+    assert population.gpu.shape == population.position.shape == desired.shape
     order = episode_data(instance).order
     loads = (
-        running_loads(instance.durations, litter.gpu, order) if running else final_loads(instance.durations, litter.gpu)
+        running_loads(instance.durations, population.gpu, order)
+        if running
+        else final_loads(instance.durations, population.gpu)
     )
-    assert np.array_equal(litter.position, loads)
-    for gpu, overflow, value in zip(litter.gpu, litter.overflow, litter.objective, strict=True):
+    assert np.array_equal(population.position, loads)
+    for gpu, overflow, value in zip(population.gpu, population.overflow, population.objective, strict=True):
         placed = place_by_list(dag_arrays(instance), pinned=gpu)
         if overflow == 0:
             assert np.array_equal(placed.gpu, gpu)
@@ -64,28 +66,30 @@ def test_litter_is_that_of_its_placements(
 
 
 def test_each_row_hears_its_own_wish(example_e: DagInstance) -> None:
-    """Tests that a litter without noise is what single episodes with the same wishes are."""
-    wishes = np.random.default_rng(0).uniform(0, 30, (6, 5))
-    litter = _generator(example_e, temperature=0.0, wish_weight=0.8).generate(wishes, np.random.default_rng(0), 2.0)
-    alone = [recorded(example_e, wish=wish, lam=0.8).timeline.gpu.tolist() for wish in wishes]
-    assert litter.gpu.tolist() == alone
+    """Tests that a population without noise equals single episodes with the same desired loads."""
+    desired = np.random.default_rng(0).uniform(0, 30, (6, 5))
+    population = _generator(example_e, temperature=0.0, wish_weight=0.8).generate(
+        desired, np.random.default_rng(0), 2.0
+    )
+    alone = [recorded(example_e, wish=wish, lam=0.8).timeline.gpu.tolist() for wish in desired]
+    assert population.gpu.tolist() == alone
 
 
 def test_same_draws_give_the_same_litter(example_e: DagInstance) -> None:
     """Tests that all noise comes from the generator of random numbers, and other numbers give other placements."""
-    generator, wishes = _generator(example_e, temperature=1.0), np.zeros((20, 5))
-    first, second, other = (generator.generate(wishes, np.random.default_rng(seed), 2.0) for seed in (1, 1, 2))
+    generator, desired = _generator(example_e, temperature=1.0), np.zeros((20, 5))
+    first, second, other = (generator.generate(desired, np.random.default_rng(seed), 2.0) for seed in (1, 1, 2))
     assert all(np.array_equal(one, two) for one, two in zip(first, second, strict=True))
     assert not np.array_equal(first.gpu, other.gpu)
 
 
 @pytest.mark.parametrize(("temperature", "a"), [(0.0, 2.0), (1.0, 0.0)])
 def test_no_noise_draws_nothing(example_e: DagInstance, temperature: float, a: float) -> None:
-    """Tests that at temperature 0, and at the end of a run, placements follow from the wishes alone."""
+    """Tests that at temperature 0, and at the end of a run, placements follow from the desired loads alone."""
     rng = np.random.default_rng(3)
-    litter = _generator(example_e, temperature=temperature).generate(np.full((3, 5), 7.0), rng, a)
+    population = _generator(example_e, temperature=temperature).generate(np.full((3, 5), 7.0), rng, a)
     assert rng.random() == np.random.default_rng(3).random()
-    assert (litter.gpu == litter.gpu[0]).all()
+    assert (population.gpu == population.gpu[0]).all()
 
 
 def test_noise_draws_by_the_values() -> None:
@@ -98,13 +102,13 @@ def test_noise_draws_by_the_values() -> None:
     q_values(WEIGHTS, played.rows[0], played.fits[0], values)
     temperature = float(abs(values[0] - values[1]))
     generator = _generator(instance, wish_weight=0.0, temperature=2 * temperature)
-    litter = generator.generate(np.empty((20_000, 0)), np.random.default_rng(0), 1.0)
+    population = generator.generate(np.empty((20_000, 0)), np.random.default_rng(0), 1.0)
     favourite = int(values.argmax())
-    assert (litter.gpu[:, 0] == favourite).mean() == pytest.approx(1 / (1 + math.exp(-1)), abs=0.015)
+    assert (population.gpu[:, 0] == favourite).mean() == pytest.approx(1 / (1 + math.exp(-1)), abs=0.015)
 
 
 def test_numbers_out_of_range(example_e: DagInstance) -> None:
-    """Tests that weights of wishes outside 0..1 and negative temperatures are refused, not a number too."""
+    """Tests that weights of desired loads outside 0..1 and negative temperatures are refused, not a number too."""
     for wish_weight in (-0.1, 1.1, math.nan):
         with pytest.raises(ValueError, match=r"wish_weight: expected a number in 0\.\.1, got"):
             _generator(example_e, wish_weight=wish_weight)
@@ -123,9 +127,9 @@ def test_the_trained_network_obeys() -> None:
     for instance in validation_instances():
         arrays, rng = dag_arrays(instance), np.random.default_rng(1)
         gpus = np.array([_near_heft(arrays, rng) for _ in range(8)])
-        wishes = running_loads(instance.durations, gpus, episode_data(instance).order)
+        desired = running_loads(instance.durations, gpus, episode_data(instance).order)
         generator = _generator(instance, weights=shipped_weights(), wish_weight=1.0, temperature=0.0)
-        answers = generator.generate(wishes, rng, 0.0).gpu
+        answers = generator.generate(desired, rng, 0.0).gpu
         others = [(np.roll(answers, shift, axis=0) == gpus).mean() for shift in range(1, 8)]
         differences.append((answers == gpus).mean() - np.mean(others))
     error = np.std(differences) / len(differences) ** 0.5

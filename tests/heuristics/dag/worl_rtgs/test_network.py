@@ -149,7 +149,7 @@ FOLDER = Path(module.__file__).parent / "weights"
 
 
 def _write(folder: Path, provenance: str) -> tuple[Path, Path]:
-    """Write random weights and a text beside them."""
+    """Write random weights and a text file next to them."""
     paths = folder / "ddqn.npz", folder / "ddqn.json"
     save_weights(paths[0], initial_weights(np.random.default_rng(1)))
     paths[1].write_text(provenance, encoding="utf-8")

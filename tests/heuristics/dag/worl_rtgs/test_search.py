@@ -1,4 +1,4 @@
-"""Tests of the herd with the network as its generator."""
+"""Tests of the population search with the network as its generator."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def test_counts(
     """Tests that K rounds of H whales take H + K (H - 1) evaluations: the generator makes H - 1 placements K times."""
     made, generate_all = [], DdqnGenerator.generate
 
-    def counting(self: DdqnGenerator, wishes: np.ndarray, rng: np.random.Generator, a: float) -> Population:
-        made.append((len(wishes), a))
-        return generate_all(self, wishes, rng, a)
+    def counting(self: DdqnGenerator, desired: np.ndarray, rng: np.random.Generator, a: float) -> Population:
+        made.append((len(desired), a))
+        return generate_all(self, desired, rng, a)
 
     monkeypatch.setattr(DdqnGenerator, "generate", counting)
     evaluations = population + rounds * (population - 1)
@@ -133,7 +133,7 @@ def test_same_seed_same_bytes(untrained: str) -> None:
 
 
 def test_greedy_generator_without_seeds_is_rtgs(untrained: str) -> None:
-    """Tests the ablation: with the greedy generator and no seeds the herd is that of RTGS, for either wish."""
+    """Tests the ablation: the greedy generator without seeds is RTGS, for both kinds of position."""
     instance = generate("layered", tasks=25, seed=4)
     for wish in ("running_load", "final_load"):
         trace, stop, rng = _Trace(), MaxEvaluations(150), np.random.default_rng(5)
@@ -165,24 +165,26 @@ def test_wish_and_temperature_matter(untrained: str, monkeypatch: pytest.MonkeyP
 def test_whales_search_the_order(untrained: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that seeds begin in rank order, others near it, and that a whale's schedule is built in its own order."""
     instance = generate("layered", tasks=25, seed=4)
-    rank, litters = upward_ranks(dag_arrays(instance)), []
-    generate_litter = DdqnGenerator.generate
+    rank, populations = upward_ranks(dag_arrays(instance)), []
+    generate_population = DdqnGenerator.generate
 
-    def remember(self: DdqnGenerator, wishes: np.ndarray, rng: np.random.Generator, a: float) -> Population:
-        litter = generate_litter(self, wishes, rng, a)
-        litters.append((wishes, litter))
-        return litter
+    def remember(self: DdqnGenerator, desired: np.ndarray, rng: np.random.Generator, a: float) -> Population:
+        population = generate_population(self, desired, rng, a)
+        populations.append((desired, population))
+        return population
 
     monkeypatch.setattr(DdqnGenerator, "generate", remember)
     schedule, trace = _run(instance, 100, weights=untrained, population=10)
-    for wishes, litter in litters[1:]:  # the first is the network's own start, in rank order
-        assert np.array_equal(litter.position[:, 25:], wishes[:, 25:])  # priorities are what was wished
-        for row in range(len(litter.gpu)):
-            placed = place_by_list(dag_arrays(instance), litter.position[row, 25:], pinned=litter.gpu[row])
+    for desired, population in populations[1:]:  # the first is the network's own start, in rank order
+        assert np.array_equal(population.position[:, 25:], desired[:, 25:])  # priorities are the desired ones
+        for row in range(len(population.gpu)):
+            placed = place_by_list(dag_arrays(instance), population.position[row, 25:], pinned=population.gpu[row])
             again = DagSchedule(gpu=placed.gpu, start=placed.start)
-            assert objective_value(instance, again, Objective.MAKESPAN) == litter.objective[row]
+            assert objective_value(instance, again, Objective.MAKESPAN) == population.objective[row]
     assert objective_value(instance, schedule, Objective.MAKESPAN) == trace[-1]
-    orders = {tuple(placement_order(dag_arrays(instance), row[25:])) for wishes, _ in litters[1:] for row in wishes}
+    orders = {
+        tuple(placement_order(dag_arrays(instance), row[25:])) for desired, _ in populations[1:] for row in desired
+    }
     assert len(orders) > 10
     assert tuple(placement_order(dag_arrays(instance), rank)) not in orders
 
@@ -191,12 +193,12 @@ def _placements_made(monkeypatch: pytest.MonkeyPatch, instance: DagInstance, **o
     """Return all placements of a run of 200 evaluations."""
     made: list[bytes] = []
     with monkeypatch.context() as patch:
-        generate_litter = DdqnGenerator.generate
+        generate_population = DdqnGenerator.generate
 
-        def remember(self: DdqnGenerator, wishes: np.ndarray, rng: np.random.Generator, a: float) -> Population:
-            litter = generate_litter(self, wishes, rng, a)
-            made.append(litter.gpu.tobytes())
-            return litter
+        def remember(self: DdqnGenerator, desired: np.ndarray, rng: np.random.Generator, a: float) -> Population:
+            population = generate_population(self, desired, rng, a)
+            made.append(population.gpu.tobytes())
+            return population
 
         patch.setattr(DdqnGenerator, "generate", remember)
         _run(instance, 200, **options)
@@ -230,7 +232,7 @@ def test_missing_weights(example_e: DagInstance, tmp_path: Path) -> None:
 
 
 def test_all_exceed_memory() -> None:
-    """Tests that a herd in which every placement exceeds a memory limit has no schedule."""
+    """Tests that a population in which every placement exceeds a memory limit has no schedule."""
     instance = DagInstance.from_lists([[3, 3]] * 3, task_memory=[2, 2, 2], gpu_memory=[3, 3])
     schedule, trace = _run(instance, 30)
     assert schedule is None

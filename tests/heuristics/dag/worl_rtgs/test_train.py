@@ -40,7 +40,7 @@ RATE, MAX_NORM = 1e-2, 10.0
 
 # compiled as wholes: one by one, their operations take seconds to compile
 q_values, huber_loss, targets = (
-    jax.jit(function) for function in (double_dqn.q_values, double_dqn.huber_loss, double_dqn.targets)
+    jax.jit(function) for function in (double_dqn.q_values_in_jax, double_dqn.huber_loss, double_dqn.targets)
 )
 
 

@@ -93,12 +93,12 @@ def test_stored_instances_survive_writing(streamed: list[DagInstance], tmp_path:
 
 
 def test_wishes_are_moves_around_heft(example_e: DagInstance) -> None:
-    """Tests shape and seed of training wishes."""
-    wishes = training_loads(example_e, np.random.default_rng(1), 4)
-    assert wishes.shape == (4, 5)
-    assert np.isfinite(wishes).all()
-    assert np.array_equal(wishes, training_loads(example_e, np.random.default_rng(1), 4))
-    assert not np.array_equal(wishes, training_loads(example_e, np.random.default_rng(2), 4))
+    """Tests shape and seed of desired loads for training."""
+    desired = training_loads(example_e, np.random.default_rng(1), 4)
+    assert desired.shape == (4, 5)
+    assert np.isfinite(desired).all()
+    assert np.array_equal(desired, training_loads(example_e, np.random.default_rng(1), 4))
+    assert not np.array_equal(desired, training_loads(example_e, np.random.default_rng(2), 4))
 
 
 def test_fine_tuning_stream_keeps_the_structure(example_e: DagInstance) -> None:

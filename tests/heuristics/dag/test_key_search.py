@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.population import RoundLog
+from heuristics.dag.key_search import RoundLog
 from heuristics.search.run import SearchRun
 from heuristics.search.stop_criteria import MaxEvaluations
 from tests.search_trace import SearchTrace
