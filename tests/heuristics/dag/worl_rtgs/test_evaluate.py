@@ -30,8 +30,8 @@ def test_document_belongs_to_the_weights(name: str) -> None:
     assert document["configuration"] == _shipped(NAMES[0])[1]["configuration"]
     assert document["fine_tuned_to"] is None
     assert not document["interrupted"]
-    assert document["validation"]["instances_sha256"] == stored.instances_sha256(stored.validation_instances())
-    assert document["held_out"]["instances_sha256"] == stored.instances_sha256(stored.held_out_instances())
+    assert document["validation"]["instances_sha256"] == stored.dag_instances_sha256(stored.validation_instances())
+    assert document["held_out"]["instances_sha256"] == stored.dag_instances_sha256(stored.held_out_instances())
     assert {"python", "numpy", "numba", "jax", "jaxlib", "optax"} <= set(document["versions"])
     assert "/" not in document["command"]
     assert document["seconds"] < 1800
