@@ -196,19 +196,19 @@ METHODS = {
     "rtgs": Method(
         path="heuristics.dag.rtgs.search:rtgs",
         kind="search",
-        summary="whales that wish for loads, placements greedily made of the wishes",
+        summary="whale optimisation of desired GPU loads, from which placements are made greedily",
         source="Du, Ji, Wu, Hou, Nie 2025; on unrelated GPUs with transfers and memory: ours",
     ),
     "worl-rtgs": Method(
         path="heuristics.dag.worl_rtgs.search:worl_rtgs",
         kind="search",
-        summary="whales that wish for loads, placements made of the wishes by a trained Double-DQN",
+        summary="whale optimisation of desired GPU loads, from which a trained Double-DQN makes placements",
         source="ours, an interpretation of Du, Wu, Hou, Nie, Song 2025",
     ),
     "ddqn-sampling": Method(
         path="heuristics.dag.worl_rtgs.ddqn:ddqn_sampling",
         kind="search",
-        summary="best of many placements drawn from the trained Double-DQN, no whales",
+        summary="best of many placements drawn from the trained Double-DQN, without a population search",
         source="ours",
     ),
     "ddqn": Method(
