@@ -1,11 +1,19 @@
-"""Fixtures named after instances."""
+"""Fixtures named after instances, and what keeps the default run short."""
 
 from __future__ import annotations
 
+import fcntl
+import math
+import os
 import signal
+import tempfile
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
+from numba.core import event
 
 from instances.dag.instance import DagInstance
 from instances.readers.dag.heterogeneous_text import read_heterogeneous_text
@@ -13,6 +21,52 @@ from tests.real_data import real_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.35"))
+"""Share of the examples that a property names which are drawn; 1 draws all of them."""
+
+FEWEST = 12
+"""Examples of a property that are drawn whatever the share is, if it names as many."""
+
+
+def pytest_configure() -> None:
+    """Let one process of `pytest -n` at a time compile kernels, so that the others find them on disk."""
+    if run := os.environ.get("PYTEST_XDIST_TESTRUNUID"):
+        event.register("numba:compiler_lock", OneCompiler(Path(tempfile.gettempdir()) / f"optgap-kernels-{run}.lock"))
+
+
+class OneCompiler(event.Listener):
+    """Holds a lock on a file while this process looks for a compiled kernel or compiles it.
+
+    Numba has no such lock: without it, two processes that need the same kernels compile them side by side.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.held = threading.local()
+
+    def on_start(self, event: event.Event) -> None:
+        """Wait for the lock where a thread begins its outermost compilation."""
+        self.held.depth = getattr(self.held, "depth", 0) + 1
+        if self.held.depth == 1:
+            self.held.file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self.held.file, fcntl.LOCK_EX)
+
+    def on_end(self, event: event.Event) -> None:
+        """Release the lock where the outermost compilation ends."""
+        self.held.depth -= 1
+        if self.held.depth == 0:
+            os.close(self.held.file)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Draw a share of the examples that a property names; the longer checks draw all of them."""
+    for item in items:
+        test = getattr(item, "obj", None)
+        if EXAMPLES < 1 and hasattr(test, "hypothesis") and not item.get_closest_marker("slow"):
+            named = test._hypothesis_internal_use_settings
+            drawn = max(min(named.max_examples, FEWEST), math.ceil(EXAMPLES * named.max_examples))
+            test._hypothesis_internal_use_settings = settings(named, max_examples=drawn)
 
 
 @pytest.fixture(scope="session")
