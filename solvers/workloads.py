@@ -1,4 +1,4 @@
-"""Instances of either problem by name: from a generator, a file of a public format, or a file of optgap."""
+"""Instances of either problem by name: from a generator, a public format or a file of optgap; methods by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
     from instances.jobs.instance import JobsInstance
+    from instances.jobs.schedule import JobsSchedule
 
 
 def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
@@ -68,3 +70,58 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
     if format_name in READERS:
         return read_instance(format_name, path, **options)
     raise ValueError(f"format: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {format_name!r}.")
+
+
+def read(path: str | PathLike[str]) -> DagInstance | JobsInstance:
+    """Read an instance of either problem from a JSON file of optgap, compressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not an instance; the message gives the place in the file and what was expected.
+    """
+    from instances.readers.optgap_json import CODECS, problem_of_format
+    from instances.text_file import file_format
+
+    instance: DagInstance | JobsInstance = CODECS[problem_of_format(file_format(path))].read_instance(path)
+    return instance
+
+
+def write(instance: DagInstance | JobsInstance, path: str | PathLike[str]) -> None:
+    """Write an instance to a JSON file of optgap, compressed if its name ends in ``.gz``."""
+    from instances.readers.optgap_json import codec_of
+
+    codec_of(instance).write_instance(instance, path)
+
+
+def verify(
+    instance: DagInstance | JobsInstance, schedule: DagSchedule | JobsSchedule, contention: str = "none"
+) -> list[Any]:
+    """Return every violation of a schedule, an empty list if there is none.
+
+    Parameters
+    ----------
+    contention
+        What transfers between tasks of a DAG share: "none", or "nic" for the network interfaces of servers.
+    """
+    from instances.dag.contention import Contention
+    from solvers.problem import problem_of
+
+    return problem_of(instance).verify(instance, schedule, Contention(contention))
+
+
+def methods(problem: str = "dag") -> dict[str, str]:
+    """Return the methods for a problem, "dag" or "jobs": name and summary.
+
+    Raises
+    ------
+    ValueError
+        If there is no such problem.
+    """
+    from solvers.problem import PROBLEMS
+
+    if problem not in PROBLEMS:
+        raise ValueError(f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}.")
+    return {name: method.summary for name, method in PROBLEMS[problem].methods.items()}

@@ -41,6 +41,25 @@ def test_generate_solve_and_bound() -> None:
     assert optgap.solve(jobs, "fifo").objective is not None
 
 
+def test_files_and_verifier(tmp_path: Path) -> None:
+    """Tests that an instance of either problem is written and read back, and that a schedule is checked."""
+    for instance, method in (
+        (optgap.generate("chains", tasks=6, seed=1), "heft"),
+        (optgap.generate("jobs-recurrent", jobs=3, seed=1), "fifo"),
+    ):
+        optgap.write(instance, tmp_path / "instance.json.gz")
+        assert optgap.read(tmp_path / "instance.json.gz").sha256 == instance.sha256
+        assert optgap.verify(instance, optgap.solve(instance, method).schedule) == []
+
+
+def test_methods_by_problem() -> None:
+    """Tests that the methods of both problems are listed with a summary each."""
+    assert optgap.methods()["heft"]
+    assert optgap.methods("jobs")["a-srpt"]
+    with pytest.raises(ValueError, match=r"^problem: expected one of dag, jobs, got 'tasks'\.$"):
+        optgap.methods("tasks")
+
+
 def test_generate_and_convert_name_what_is_known() -> None:
     """Tests that an unknown family or format is refused with the names that would work."""
     with pytest.raises(ValueError, match=r"^family: expected one of transformer.*, got 'transfromer'\.$"):
