@@ -76,6 +76,7 @@ def test_lower_bounds_for_a_paper() -> None:
     assert "same instance: True" in shown
 
 
+@pytest.mark.slow
 def test_whales_against_the_optimum() -> None:
     """Tests that the study of the whales, reduced, runs to proven optima, and that its tables hold together."""
     notebook = nbformat.read(ROOT / "notebooks" / "whales_against_the_optimum.ipynb", as_version=4)
@@ -152,6 +153,7 @@ def test_bring_your_own_method() -> None:
     assert _pictures(notebook) == 1
 
 
+@pytest.mark.slow
 def test_learning_to_place() -> None:
     """Tests shipped networks on few jobs: gaps to bounds and to an optimum, a choice, rewards that add up."""
     notebook = nbformat.read(ROOT / "notebooks" / "learning_to_place.ipynb", as_version=4)

@@ -183,6 +183,7 @@ def test_options_out_of_range(tmp_path: Path, options: dict[str, object], messag
         read_alibaba_v2018(write(tmp_path, TRACE), **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_published_cut() -> None:
     """Tests that the published cut has its known numbers of clean jobs, tasks, edges and tasks without time."""
     path = real_data("alibaba-v2018-dag/selected_DAGs.csv.gz")

@@ -264,6 +264,7 @@ def test_gossip_acts_on_the_actors_where_rewards_are_local() -> None:
     assert abs(directions["own", 0] - directions["own", 10]) > 0.01 * directions["own", 0]
 
 
+@pytest.mark.slow
 def test_training_improves() -> None:
     """Tests, without any teacher, that 24 updates lower the mean JCT of held-out instances from one of two seeds.
 

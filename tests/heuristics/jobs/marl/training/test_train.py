@@ -45,6 +45,7 @@ def over_teacher(settings: TrainingSettings, networks: list[TrainedNetwork]) -> 
     return [float((mean_jcts(settings, held_out, network) / teacher).mean()) for network in networks]
 
 
+@pytest.mark.slow
 def test_policy_gradient_improves() -> None:
     """Tests, without any teacher, that 12 updates lower the mean JCT of held-out instances from one of two seeds.
 
@@ -121,12 +122,12 @@ def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
 
 def test_starts_that_find_nothing() -> None:
     """Tests that a start is given up after the updates, others have other weights, and the best one is kept."""
-    settings = tiny(starts=3, give_up_after=1, give_up_above=0.0)
+    settings = tiny(starts=2, give_up_after=1, give_up_above=0.0)
     validation = validation_set(settings)
     trainer = MarlTrainer(settings, seed=3).fit(validation)
     curves = [*trainer.abandoned_curves_, trainer.curve_]
-    assert sorted([point.updates for point in curve] for curve in curves) == [[0, 0, 1], [0, 0, 1], [0, 0, 1, 2]]
-    assert len({curve[0].validation for curve in curves}) == 3
+    assert sorted([point.updates for point in curve] for curve in curves) == [[0, 0, 1], [0, 0, 1, 2]]
+    assert len({curve[0].validation for curve in curves}) == 2
     assert trainer.best_ == min(point.validation for point in trainer.curve_)
     assert trainer.best_ == min(point.validation for curve in curves for point in curve)
     assert trainer.best_ == (mean_jcts(settings, validation, trainer.network_) / trainer.teacher_).mean()
