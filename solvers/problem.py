@@ -28,6 +28,7 @@ from solvers.methods import JOBS_METHODS, METHODS, resolved
 if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import StrEnum
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -194,6 +195,12 @@ class Problem:
             return None
         return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule is contention)]
 
+    def listed_bounds(self, instance: Any, contention: str) -> list[str]:
+        """Return the names of the bounds that a table lists: all that know DAGs, those worth their time for jobs."""
+        if self.start_bounds is None:
+            return self.default_bounds(instance)
+        return [name for name, bound in self.bounds.items() if bound.rule in (None, contention)]
+
     def goal(self, instance: Any, objective: str | None, contention: Contention | str) -> Goal:
         """Return what a run works on, with the default objective for None.
 
@@ -209,6 +216,14 @@ class Problem:
         """Return the Gantt chart of a schedule as SVG."""
         text: str = resolved(self.gantt_svg)(instance, schedule)
         return text
+
+    def write_gantt(self, instance: Any, schedule: Any, path: Path) -> None:
+        """Write the Gantt chart of a schedule, as SVG or PNG by the ending of the file's name."""
+        if path.suffix.lower() == ".svg":
+            path.write_text(self.draw_svg(instance, schedule), encoding="utf-8", errors="xmlcharrefreplace")
+            return
+        figure = resolved(self.plot_gantt)(instance, schedule).get_figure(root=True)
+        figure.savefig(path, format="png", dpi=150)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

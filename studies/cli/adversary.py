@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from studies.cli import options as opt
 from studies.cli.input import BadInputError, options, reading, writing
 from studies.cli.output import note, print_json, print_text
+from studies.cli.running_methods import objective_of
 from studies.options import option
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def _settings(
 ) -> "AdversarySettings":
     """Return the settings that the options describe."""
     from instances.dag.objective import Objective
+    from solvers.problem import DAG
     from studies.adversary.random_family import RandomFamily
     from studies.adversary.run import AdversarySettings
     from studies.adversary.search import Cooling
@@ -151,7 +153,7 @@ def _settings(
     return AdversarySettings(
         heuristic=heuristic,
         rival=rival,
-        objective=Objective(opt.dag_objective(objective)),
+        objective=Objective(objective_of(DAG, objective)),
         family=RandomFamily(family=start.family, tasks=start.tasks, **family),
         start=instance,
         changes=tuple(name.strip() for name in search.changes.split(",")),

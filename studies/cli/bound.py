@@ -6,24 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.input import options, reading
-from studies.cli.options import bound_methods, check_confirm_time_option, dag_objective
+from studies.cli.input import BadInputError, options, quoted, reading
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
+from studies.cli.running_methods import ProofOptions, RunOptions, objective_of, problem_of_file
 
 if TYPE_CHECKING:
     from solvers.bound_table import BoundTable
+    from solvers.problem import Problem
 
 
 def bound_command(
+    *,
     file: opt.INSTANCE,
     methods: opt.BOUND_METHODS = None,
-    objective: opt.OBJECTIVE = None,
-    time_limit: opt.TIME_LIMIT = None,
-    threads: opt.THREADS = None,
-    seed: opt.SEED = 0,
-    confirm: opt.CONFIRM = False,
-    confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None,
-    contention: opt.CONTENTION = "none",
+    run: RunOptions,
+    proof: ProofOptions,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="CSV file to write, one row per bound.")
     ] = None,
@@ -34,41 +31,17 @@ def bound_command(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """List lower bounds of an instance and what proves each."""
-    from studies.cli.input import is_jobs_file
-
-    if is_jobs_file(file):
-        from studies.cli.running_methods import bound_jobs_file
-
-        bound_jobs_file(
-            file,
-            methods,
-            objective=objective,
-            time_limit=time_limit,
-            threads=threads,
-            seed=seed,
-            for_dags={
-                "confirm": confirm or None,
-                "confirm_time_limit": confirm_time_limit,
-                "contention": None if contention == "none" else contention,
-            },
-            csv=csv,
-            latex=latex,
-            as_json=as_json,
-        )
-        return
-    from instances.dag.json import read_dag_instance
-    from solvers.bound_methods import BOUND_METHODS
     from solvers.lower_bound import lower_bound
     from studies.analysis.bound_comparison import BoundComparison
     from studies.cli.progress import LiveProgress
 
-    everything = [name for name, method in BOUND_METHODS.items() if method.rule in (None, contention)]
-    names = everything if methods is None else bound_methods(methods)
-    objective = dag_objective(objective)
-    check_confirm_time_option(confirm, confirm_time_limit)
+    problem = problem_of_file(file)
+    names = None if methods is None else _names(problem, methods)
+    objective = objective_of(problem, run.objective)
+    proof.check(problem)
     check_outputs([file], [csv, latex])
     with reading(file):
-        instance = read_dag_instance(file)
+        instance = problem.codec.read_instance(file)
     with options({"contention": "--contention"}, "bound"), LiveProgress("bounding") as progress:
 
         def on_method(name: str, so_far: "BoundTable") -> None:
@@ -78,18 +51,29 @@ def bound_command(
         table = lower_bound(
             instance,
             objective=objective,
-            methods=names,
-            time_limit=time_limit,
-            threads=threads,
-            seed=seed,
-            confirm=confirm,
-            confirm_time_limit=confirm_time_limit,
+            methods=problem.listed_bounds(instance, proof.contention) if names is None else names,
+            time_limit=run.time_limit,
+            threads=run.threads,
+            seed=run.seed,
+            confirm=proof.confirm,
+            confirm_time_limit=proof.confirm_time_limit,
             on_method=on_method,
-            contention=contention,
+            contention=proof.contention,
         )
     write_text_output(csv, table.to_csv)
     write_text_output(latex, lambda: BoundComparison([table]).to_latex())
     if as_json:
-        print_json({**table.to_dict(), "seed": seed})
+        print_json({**table.to_dict(), "seed": run.seed})
     else:
         print_text(table.to_text())
+
+
+def _names(problem: "Problem", text: str) -> list[str]:
+    """Read names of bounds and exact methods, separated by commas."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in problem.known_bounds:
+            of_problem = f" for {problem.noun}" if problem.name == "jobs" else ""
+            known = ", ".join(problem.known_bounds)
+            raise BadInputError(f"--methods: expected some of {known}{of_problem}, got {quoted(name)}.")
+    return names

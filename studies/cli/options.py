@@ -98,23 +98,6 @@ def objective(text: str) -> str:
     return name
 
 
-def dag_objective(name: str | None) -> str:
-    """Return the objective of DAG instances that is meant; None for the default.
-
-    Raises
-    ------
-    BadInputError
-        If it is one of jobs only.
-    """
-    from instances.dag.objective import Objective
-
-    if name is None:
-        return str(Objective.MAKESPAN)
-    if name not in list(Objective):
-        raise BadInputError(f"--objective: expected {' or '.join(Objective)} for DAGs of tasks, got {name!r}.")
-    return name
-
-
 def contention(text: str) -> str:
     """Read the name of a rule of contention."""
     from instances.dag.contention import Contention
@@ -126,63 +109,23 @@ def contention(text: str) -> str:
 
 def method(text: str) -> str:
     """Read the name of a method of either problem."""
-    from solvers.methods import JOBS_METHODS
+    from solvers.problem import DAG, JOBS
 
-    if text in JOBS_METHODS:
-        return text
-    return dag_method(text)
-
-
-def dag_method(text: str) -> str:
-    """Read the name of a method for DAG instances.
-
-    Raises
-    ------
-    BadInputError
-        If there is none of that name, or it is one for jobs only.
-    """
-    from solvers.problem import DAG
-
-    try:
-        DAG.method_named(text)
-    except ValueError as error:
-        raise BadInputError(f"--{error}") from error
+    if text not in JOBS.methods:
+        try:
+            DAG.method_named(text)
+        except ValueError as error:
+            raise BadInputError(f"--{error}") from error
     return text
 
 
 def exact_method(text: str) -> str:
-    """Read the name of an exact method."""
-    from solvers.methods import METHODS
+    """Read the name of an exact method for DAGs."""
+    from solvers.problem import DAG
 
-    exact = [name for name, method in METHODS.items() if method.kind == "exact"]
-    if text not in exact:
-        raise BadInputError(f"--against: expected {' or '.join(exact)}, got {quoted(text)}.")
+    if text not in DAG.exact_methods:
+        raise BadInputError(f"--against: expected {' or '.join(DAG.exact_methods)}, got {quoted(text)}.")
     return text
-
-
-def bound_methods(text: str) -> list[str]:
-    """Read names of bounds and exact methods, separated by commas."""
-    from solvers.bound_methods import BOUND_METHODS
-    from solvers.methods import METHODS
-
-    known = [*BOUND_METHODS, *(name for name, method in METHODS.items() if method.kind == "exact")]
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in known:
-            raise BadInputError(f"--methods: expected some of {', '.join(known)}, got {quoted(name)}.")
-    return names
-
-
-def check_confirm_time_option(confirm: bool, time_limit: float | None) -> None:
-    """Refuse time for a confirmation that is not asked for.
-
-    Raises
-    ------
-    BadInputError
-        If there is some.
-    """
-    if time_limit is not None and not confirm:
-        raise BadInputError(f"--confirm-time-limit: expected none without --confirm, got {time_limit:g}.")
 
 
 def cluster(text: str | None) -> Cluster | None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 DELAY_SECONDS = 1.0
 """Runs that end sooner show nothing."""
 
+BAR_WIDTH = 20
+"""Width in characters of the bar of jobs that have started."""
+
 
 class LiveProgress(Callback):
     """A line on stderr with incumbent, bound, gap and time, while it is entered; only on a terminal.
@@ -48,6 +51,7 @@ class LiveProgress(Callback):
         self.is_search = is_search
         self.lower_bound = lower_bound
         self._objective: int | None = None
+        self._started: tuple[int, int] | None = None  # jobs, and how many there are in all
         self._watch = Stopwatch()
         self._timer = threading.Timer(DELAY_SECONDS, self._show)
         self._timer.daemon = True
@@ -80,6 +84,12 @@ class LiveProgress(Callback):
         if progress.lower_bound is not None:
             self.lower_bound = max(progress.lower_bound, self.lower_bound or 0)
 
+    def on_round(self, row: Mapping[str, float | None]) -> None:
+        """Remember how many jobs a policy has started."""
+        started, of_all = row.get("jobs_started"), row.get("num_jobs")
+        if started is not None and of_all:
+            self._started = int(started), int(of_all)
+
     def on_end(self, progress: Progress) -> None:
         """Show what follows."""
         self.doing = self.then or self.doing
@@ -93,6 +103,11 @@ class LiveProgress(Callback):
         """Return the state as text."""
         objective, bound = self._objective, self.lower_bound
         parts = [f"{self._watch.seconds:6.1f} s", self.doing]
+        if self._started is not None:
+            started, of_all = self._started
+            filled = BAR_WIDTH * started // of_all
+            done, left = "\N{BOX DRAWINGS HEAVY HORIZONTAL}", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"
+            return "  ".join([*parts, done * filled + left * (BAR_WIDTH - filled), f"{started}/{of_all} jobs"])
         if not self.is_search:
             return "  ".join(parts)
         parts.append(f"incumbent {'none' if objective is None else objective}")
@@ -117,33 +132,6 @@ class LiveProgress(Callback):
         from rich.text import Text
 
         return Text(self.line(), no_wrap=True, overflow="ellipsis")
-
-
-BAR_WIDTH = 20
-"""In characters."""
-
-
-class JobsProgress(LiveProgress):
-    """As `LiveProgress`, with a bar of the jobs that have started while a policy is replayed."""
-
-    def __init__(self, doing: str, lower_bound: int | None = None) -> None:
-        super().__init__(doing, lower_bound)
-        self._started: tuple[int, int] | None = None
-
-    def on_round(self, row: Mapping[str, float | None]) -> None:
-        """Remember how many jobs have started."""
-        started, of_all = row.get("jobs_started"), row.get("num_jobs")
-        if started is not None and of_all:
-            self._started = int(started), int(of_all)
-
-    def line(self) -> str:
-        """Return the state as text."""
-        if self._started is None:
-            return super().line()
-        started, of_all = self._started
-        filled = BAR_WIDTH * started // of_all
-        bar = "\N{BOX DRAWINGS HEAVY HORIZONTAL}" * filled + "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * (BAR_WIDTH - filled)
-        return f"{self.elapsed:6.1f} s  {self.doing}  {bar}  {started}/{of_all} jobs"
 
 
 class RunProgress:

@@ -1,24 +1,26 @@
 """Command `solve`: one method on one instance."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from studies.cli import options as opt
-from studies.cli.input import options, reading, writing
-from studies.cli.options import dag_method, dag_objective, integer
+from studies.cli.input import BadInputError, options, reading, writing
+from studies.cli.options import integer
 from studies.cli.output import check_outputs, check_suffix, note, print_json, print_text
+from studies.cli.running_methods import ProofOptions, RunOptions, objective_of, problem_of_file, refuse_given
 from studies.text import aligned
+
+if TYPE_CHECKING:
+    from solvers.problem import Problem
 
 
 def solve_command(
+    *,
     file: opt.INSTANCE,
     method: opt.METHOD = "cp-sat",
-    objective: opt.OBJECTIVE = None,
-    time_limit: opt.TIME_LIMIT = None,
-    threads: opt.THREADS = None,
-    seed: opt.SEED = 0,
+    run: RunOptions,
     evaluations: Annotated[
         int | None,
         typer.Option(
@@ -29,9 +31,7 @@ def solve_command(
         ),
     ] = None,
     against: opt.AGAINST = None,
-    confirm: opt.CONFIRM = False,
-    confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None,
-    contention: opt.CONTENTION = "none",
+    proof: ProofOptions,
     set_: opt.SET = None,
     schedule_out: Annotated[
         Path | None, typer.Option("--schedule-out", metavar="FILE", help="Schedule to write, as JSON.")
@@ -42,70 +42,72 @@ def solve_command(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Run one method on one instance (Ctrl-C: best so far)."""
-    from studies.cli.input import is_jobs_file
+    from heuristics.search.stop_criteria import MaxEvaluations
+    from solvers.lower_bound import lower_bound
+    from solvers.run.bound import best_bound
+    from solvers.solve import solve
+    from studies.cli.progress import LiveProgress
 
-    if is_jobs_file(file):
-        from studies.cli.running_methods import solve_jobs_file
-
-        solve_jobs_file(
-            file,
-            method,
-            objective=objective,
-            time_limit=time_limit,
-            threads=threads,
-            seed=seed,
-            against=against,
-            for_dags={
-                "evaluations": evaluations,
-                "confirm": confirm or None,
-                "confirm_time_limit": confirm_time_limit,
-                "contention": None if contention == "none" else contention,
-            },
-            texts=set_ or [],
-            schedule_out=schedule_out,
-            gantt=gantt,
-            as_json=as_json,
-        )
-        return
-    from instances.dag.json import read_dag_instance, write_dag_schedule
-    from studies.cli.running_methods import check_confirm_options, method_parameters, run_method
-
-    dag_method(method)
-    parameters = method_parameters(method, set_ or [], evaluations=evaluations)
-    check_confirm_options(method, confirm, confirm_time_limit)
+    problem = problem_of_file(file)
+    common: dict[str, Any] = {"objective": objective_of(problem, run.objective), "contention": proof.contention}
+    limits: dict[str, Any] = {"time_limit": run.time_limit, "threads": run.threads, "seed": run.seed}
+    parameters = _parameters(problem, method, set_ or [], evaluations, proof)
     check_suffix(gantt, (".svg", ".png"))
     check_outputs([file], [schedule_out, gantt])
     with reading(file):
-        instance = read_dag_instance(file)
-    with options({"contention": "--contention"} | {name: f"--set {name}" for name in parameters}, method):
-        result = run_method(
+        instance = problem.codec.read_instance(file)
+    places = {"contention": "--contention"} | {name: f"--set {name}" for name in parameters}
+    with options(places, method), LiveProgress("bounding") as progress:
+        bounds = lower_bound(instance, **common)
+        if against is not None:  # an exact method proves the bound first
+            progress.doing = against
+            proven = lower_bound(instance, methods=[against], **common, **limits)
+            if proven.infeasible_by:
+                note(f"{against}: no schedule exists, the instance is infeasible.")
+            bounds += proven
+        best = best_bound(bounds)
+        progress.lower_bound = None if best is None else best.value
+        progress.doing, progress.then = method, "confirmation" if proof.confirm else None
+        result = solve(
             instance,
             method,
-            objective=dag_objective(objective),
-            time_limit=time_limit,
-            evaluations=evaluations,
-            threads=threads,
-            seed=seed,
-            parameters=parameters,
-            against=against,
-            confirm=confirm,
-            confirm_time_limit=confirm_time_limit,
-            contention=contention,
+            stop=None if evaluations is None else MaxEvaluations(evaluations),
+            callback=progress,
+            bounds=bounds,
+            confirm=proof.confirm,
+            confirm_time_limit=proof.confirm_time_limit,
+            **common,
+            **limits,
+            **parameters,
         )
-    if result.schedule is None:
-        for path in (schedule_out, gantt):
-            if path is not None:
-                note(f"{path}: not written, as no schedule was found.")
-    else:
-        if schedule_out is not None:
-            with writing(schedule_out):
-                write_dag_schedule(instance, result.schedule, schedule_out)
-        if gantt is not None:
-            from studies.cli.running_methods import write_gantt
-
-            with writing(gantt):
-                write_gantt(instance, result.schedule, gantt)
+    for path, write in ((schedule_out, problem.codec.write_schedule), (gantt, problem.write_gantt)):
+        if path is not None and result.schedule is None:
+            note(f"{path}: not written, as no schedule was found.")
+        elif path is not None:
+            with writing(path):
+                write(instance, result.schedule, path)
     if as_json:
         print_json(result.to_dict())
     else:
         print_text(aligned(result.summary()))
+
+
+def _parameters(
+    problem: "Problem", method: str, texts: list[str], evaluations: int | None, proof: ProofOptions
+) -> dict[str, Any]:
+    """Return the method's parameters from ``key=value`` texts; refuse a method or option that does not fit."""
+    from solvers.check_arguments import GIVEN_BY_SOLVE
+    from studies.parameters import set_parameters
+
+    if "stop" not in problem.options:
+        refuse_given(problem, evaluations=evaluations)
+    proof.check(problem)
+    try:
+        registered = problem.method_named(method)
+    except ValueError as error:
+        raise BadInputError(f"--{error}") from error
+    if evaluations is not None and registered.kind != "search":
+        raise BadInputError(f"--evaluations: expected none for {method}, which is no search; got {evaluations}.")
+    if proof.confirm and registered.kind != "exact":
+        raise BadInputError(f"--confirm: expected none for {method}, which is no exact method and proves no bound.")
+    return set_parameters(method, registered.resolve(), texts, without=GIVEN_BY_SOLVE) if texts else {}

@@ -8,8 +8,9 @@ import typer
 
 from solvers.table import printable
 from studies.cli import options as opt
-from studies.cli.input import reading
+from studies.cli.input import BadInputError, reading
 from studies.cli.output import print_json, print_text
+from studies.cli.running_methods import problem_of_file
 from studies.text import aligned
 
 
@@ -20,31 +21,26 @@ def verify_command(
     as_json: opt.AS_JSON = False,
 ) -> int:
     """Check a schedule; list every violation (status 1)."""
-    from instances.text_file import file_format
-
-    with reading(instance_file):
-        is_jobs = file_format(instance_file) == "optgap/jobs"
-    if is_jobs:
-        from studies.cli.running_methods import verify_jobs
-
-        return verify_jobs(instance_file, schedule_file, contention=contention, as_json=as_json)
     from instances.dag.contention import Contention
-    from instances.dag.json import read_dag_instance, read_dag_schedule
-    from instances.dag.objective import Objective, objective_value
-    from instances.dag.verify import verify_dag_schedule
 
+    problem, rule = problem_of_file(instance_file), Contention(contention)
+    has_contention = "contention" in problem.options
+    if rule is not Contention.NONE and not has_contention:
+        raise BadInputError(f"--contention: expected none for {problem.noun}, got {contention}.")
     with reading(instance_file):
-        instance = read_dag_instance(instance_file)
+        instance = problem.codec.read_instance(instance_file)
     with reading(schedule_file):
-        schedule = read_dag_schedule(schedule_file, instance)
-    violations = verify_dag_schedule(instance, schedule, Contention(contention))
-    values = {} if violations else {str(name): objective_value(instance, schedule, name) for name in Objective}
+        schedule = problem.codec.read_schedule(schedule_file, instance)
+    violations = problem.verify(instance, schedule, rule)
+    values = {}
+    if not violations:
+        values = {str(name): problem.objective_value(instance, schedule, name) for name in problem.objectives}
     if as_json:
         print_json(
             {
                 "instance": instance.name,
                 "instance_sha256": instance.sha256,
-                "contention": contention,
+                **({"contention": contention} if has_contention else {}),
                 "verifies": not violations,
                 "objectives": values or None,
                 "violations": [
@@ -58,6 +54,6 @@ def verify_command(
         print_text(f"{len(violations)} violation{'s' if len(violations) > 1 else ''}: the schedule does not verify.")
     else:
         objectives = {name.replace("_", " "): str(value) for name, value in values.items()}
-        rule = {} if contention == Contention.NONE else {"contention": contention}
-        print_text(aligned({"instance": instance.name, "schedule": "verifies", **rule, **objectives}))
+        shown = {} if rule is Contention.NONE else {"contention": contention}
+        print_text(aligned({"instance": instance.name, "schedule": "verifies", **shown, **objectives}))
     return 1 if violations else 0

@@ -13,7 +13,7 @@ from instances.jobs.json import read_jobs_instance, read_jobs_schedule, write_jo
 from instances.jobs.verify import verify_jobs_schedule
 from solvers.bound_methods import JOBS_BOUND_METHODS
 from solvers.methods import JOBS_METHODS
-from studies.cli.progress import JobsProgress
+from studies.cli.progress import LiveProgress
 from tests.check_latex import check_latex
 from tests.jobs_strategies import worked_example
 
@@ -224,7 +224,7 @@ def test_study_online_of_gang_rules(run: Run, worked: str) -> None:
 
 def test_progress_shows_a_bar_of_jobs() -> None:
     """Tests the line of a replay: a bar as long as the share of jobs that have started; bounds and gaps before that."""
-    progress = JobsProgress("a-srpt", 5)
+    progress = LiveProgress("a-srpt", 5)
     assert "bound 5" in progress.line()
     progress.on_round({"jobs_started": 150, "num_jobs": 600, "ticks": 7})
     line = progress.line()
