@@ -26,8 +26,8 @@ class OptionSpec:
         Smallest and largest number, both allowed; None for no limit.
     above
         A bound that the number must exceed.
-    flag
-        The option as it is typed; None for ``--`` and the name of the field.
+    flag, short
+        The option as it is typed, None for ``--`` and the name of the field; and a short form such as ``-o``.
     parse
         Makes the value of a text, where the type alone does not say how.
     is_argument
@@ -42,6 +42,7 @@ class OptionSpec:
     high: float | None = None
     above: float | None = None
     flag: str | None = None
+    short: str | None = None
     parse: Callable[[str], Any] | None = None
     is_argument: bool = False
     file: Literal["read", "written"] | None = None

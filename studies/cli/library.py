@@ -1,6 +1,8 @@
-"""Command `library list`: what is in the reference library and how well it is solved."""
+"""Commands on the reference library: list, show, check, update, gaps."""
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,35 +11,113 @@ import typer
 
 from solvers.table import printable
 from studies.cli import options as opt
-from studies.cli import options as own
-from studies.cli.input import BadInputError, options, quoted, writing
 from studies.cli.open_study import STORE, open_study
-from studies.cli.options import integer
 from studies.cli.output import check_outputs, note, print_json, print_text, write_text_output
+from studies.input import BadInputError, options, quoted, reason, writing
+from studies.options import option
 
 if TYPE_CHECKING:
+    from instances.library.ledger import LedgerEntry
+    from instances.library.library import Library
     from studies.library.update import Change
 
 
+def _problem(text: str) -> str:
+    """Read the name of a problem."""
+    if text not in ("dag", "jobs"):
+        raise BadInputError(f"--problem: expected dag or jobs, got {quoted(text)}.")
+    return text
+
+
+LIBRARY = Annotated[
+    Path | None,
+    typer.Option("--library", metavar="DIR", help="Folder of a library; default the one that comes with optgap."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryOptions:
+    """Which entries of which library are meant."""
+
+    names: list[str] | None = option(
+        None, "Names, or how they begin; default all.", metavar="NAME...", is_argument=True
+    )
+    family: str | None = option(None, "Only instances of this family.", metavar="NAME")
+    problem: str | None = option(None, "Only dag, or only jobs.", metavar="NAME", parse=_problem)
+    min_tasks: int | None = option(None, "Least number of tasks, or of jobs.", low=0)
+    max_tasks: int | None = option(None, "Largest number of tasks, or of jobs.", low=0)
+    library: LIBRARY = None
+
+    def entries(self, known: "Library", *, is_open: bool = False) -> "list[LedgerEntry]":
+        """Return the entries that are meant, in the order of the catalogue.
+
+        Parameters
+        ----------
+        is_open
+            Whether to leave out those whose optimum is proved.
+
+        Raises
+        ------
+        BadInputError
+            If no instance has the family, or a name that begins as given.
+        """
+        families = dict.fromkeys(entry.family for entry in known.catalogue.values())
+        if self.family is not None and self.family not in families:
+            raise BadInputError(f"--family: expected one of {', '.join(families)}, got {quoted(self.family)}.")
+        for name in self.names or ():
+            if not any(each.startswith(name) for each in known.catalogue):
+                near = known.similar_names(name)
+                such = f", such as {' or '.join(near)}" if near else ""
+                raise BadInputError(f"NAME: expected how a name of the library begins{such}, got {quoted(name)}.")
+        found = []
+        for entry in known.entries():
+            instance = known.catalogue[entry.instance]
+            if (
+                (not self.names or instance.name.startswith(tuple(self.names)))
+                and self.family in (None, instance.family)
+                and self.problem in (None, instance.problem)
+                and (self.min_tasks is None or instance.size >= self.min_tasks)
+                and (self.max_tasks is None or instance.size <= self.max_tasks)
+                and not (is_open and entry.status == "optimal")
+            ):
+                found.append(entry)
+        return found
+
+
+OPEN = Annotated[bool, typer.Option("--open", help="Only where the optimum is not proved.")]
+
+
+@contextmanager
+def library_files() -> Iterator[None]:
+    """Report in one line what is wrong with a file of the library."""
+    from instances.library.ledger import LibraryFileError
+
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(f"{error.filename}: expected a file of the library, got: {reason(error)}.") from error
+    except LibraryFileError as error:
+        raise BadInputError(str(error)) from error
+
+
+def _read(folder: Path | None) -> "Library":
+    """Read a library."""
+    from instances.library.library import read_library
+
+    with library_files():
+        return read_library(folder)
+
+
 def library_list_command(
-    names: own.NAMES = None,
-    family: own.FAMILY = None,
-    problem: own.PROBLEM = None,
-    min_tasks: own.MIN_SIZE = None,
-    max_tasks: own.MAX_SIZE = None,
-    is_open: own.OPEN = False,
-    library: own.LIBRARY = None,
+    meant: EntryOptions,
+    is_open: OPEN = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """List instances with their best bounds and schedules."""
-    from instances.library.library import read_library
     from studies.library.texts import entry_dict, list_text
 
-    with own.library_files():
-        known = read_library(library)
-    chosen = own.chosen_entries(
-        known, names, family=family, problem=problem, min_size=min_tasks, max_size=max_tasks, is_open=is_open
-    )
+    known = _read(meant.library)
+    chosen = meant.entries(known, is_open=is_open)
     if as_json:
         print_json(
             {
@@ -60,7 +140,7 @@ def library_show_command(
         Path | None,
         typer.Option("--schedule-out", metavar="FILE", help="Best schedule to write, of the first objective."),
     ] = None,
-    library: own.LIBRARY = None,
+    library: LIBRARY = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Show an instance, its best bound and its best schedule, with their origin."""
@@ -70,17 +150,15 @@ def library_show_command(
     from instances.jobs.instance import JobsInstance
     from instances.jobs.json import write_jobs_instance, write_jobs_schedule
     from instances.jobs.schedule import JobsSchedule
-    from instances.library.library import read_library
     from studies.library.texts import entry_dict, show_text
 
     check_outputs([], [instance_out, schedule_out])
-    with own.library_files():
-        known = read_library(library)
+    known = _read(library)
     with options({"name": "NAME", "objective": "--objective"}, name):
         listed = known.named(name)
         names = listed.objectives if objective is None else (objective,)
         entries = [known.entry(listed.name, one) for one in names]
-    with own.library_files():
+    with library_files():
         instance = known.instance(listed.name)
         schedule = known.schedule(listed.name, names[0])
     if instance_out is not None:
@@ -110,24 +188,18 @@ def library_show_command(
 
 
 MIN_HASH = 8
-"""Fewest digits of a revision."""
+"""Least number of digits of a cited revision."""
 
 
 def library_check_command(
-    names: own.NAMES = None,
-    family: own.FAMILY = None,
-    problem: own.PROBLEM = None,
-    min_tasks: own.MIN_SIZE = None,
-    max_tasks: own.MAX_SIZE = None,
+    meant: EntryOptions,
     revision: Annotated[
         str | None,
-        typer.Option("--revision", metavar="HASH", help="That somebody cites: catalogue and ledger must have it."),
+        typer.Option("--revision", metavar="HASH", help="A cited revision that catalogue and ledger must have."),
     ] = None,
-    library: own.LIBRARY = None,
     as_json: opt.AS_JSON = False,
 ) -> int:
     """Verify schedules, derive bounds without search again; list violations (status 1)."""
-    from instances.library.library import read_library
     from studies.cli.progress import RunProgress
     from studies.library.check import Finding, check_library
     from studies.library.texts import citation_text, library_summary_text
@@ -135,16 +207,13 @@ def library_check_command(
     revision = None if revision is None else revision.removeprefix("sha256:").rstrip(".")
     if revision is not None and len(revision) < MIN_HASH:
         raise BadInputError(f"--revision: expected at least {MIN_HASH} hexadecimal digits, got {quoted(revision)}.")
-    with own.library_files():
-        known = read_library(library)
-    chosen = own.chosen_entries(
-        known, names, family=family, problem=problem, min_size=min_tasks, max_size=max_tasks, is_open=False
-    )
+    known = _read(meant.library)
+    chosen = meant.entries(known)
     if not chosen:
         raise BadInputError("NAME: expected names and options that some instance fits, got none that does.")
     wanted = list(dict.fromkeys(entry.instance for entry in chosen))
     is_whole = len(wanted) == len(known.catalogue)
-    with own.library_files(), RunProgress() as progress:
+    with library_files(), RunProgress() as progress:
         numbers = count()
         report = check_library(
             known,
@@ -174,17 +243,15 @@ def library_gaps_command(
     folder: STORE,
     markdown: opt.MARKDOWN = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Runs to write, as CSV.")] = None,
-    library: own.LIBRARY = None,
+    library: LIBRARY = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Hold a study on the library (`study run library`) against the ledger."""
     check_outputs([], [markdown, csv])
-    from instances.library.library import read_library
     from studies.analysis.frames import to_frame
     from studies.library.gaps import library_gaps as held_against
 
-    with own.library_files():
-        known = read_library(library)
+    known = _read(library)
     with open_study(folder) as store:
         frame = to_frame(store)
         objective = str(store.select("SELECT objective FROM study")[0]["objective"])
@@ -201,69 +268,56 @@ def library_gaps_command(
 DEFAULT_METHODS = "bounds,cp-sat,lns,srtf,wcs-duration"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateOptions:
+    """What is run on each entry."""
+
+    methods: str = option(
+        DEFAULT_METHODS,
+        'Methods and bounds in order, "bounds" for all bounds without search, "" for none.',
+        metavar="A,B",
+    )
+    time_limit: opt.TIME_LIMIT = 30.0
+    threads: opt.THREADS = None
+    seed: opt.SEED = 0
+    evaluations: int | None = option(None, "Budget of searches, in schedules built.", metavar="E", low=1)
+    confirm: bool = option(False, "Ask a second model about proven optima that nothing confirms.")
+    confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None
+
+
 def library_update_command(
-    names: own.NAMES = None,
-    methods: Annotated[
-        str,
-        typer.Option(
-            "--methods",
-            metavar="A,B",
-            help='Methods and bounds in order, "bounds" for all bounds without search, "" for none.',
-        ),
-    ] = DEFAULT_METHODS,
-    time_limit: opt.TIME_LIMIT = 30.0,
-    threads: opt.THREADS = None,
-    seed: opt.SEED = 0,
-    evaluations: Annotated[
-        int | None,
-        typer.Option("--evaluations", parser=integer("--evaluations", low=1), metavar="E", help="Budget of searches."),
-    ] = None,
-    confirm: Annotated[
-        bool, typer.Option("--confirm", help="Ask a second model about proven optima that nothing confirms.")
-    ] = False,
-    confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None,
-    family: own.FAMILY = None,
-    problem: own.PROBLEM = None,
-    min_tasks: own.MIN_SIZE = None,
-    max_tasks: own.MAX_SIZE = None,
-    is_open: own.OPEN = False,
-    library: own.LIBRARY = None,
-    as_json: opt.AS_JSON = False,
+    meant: EntryOptions, runs: UpdateOptions, is_open: OPEN = False, as_json: opt.AS_JSON = False
 ) -> None:
     """Run methods, keep only what is better (Ctrl-C: all but what is in flight)."""
-    from instances.library.library import read_library
     from solvers.confirmation.claim import CONFIRM_SECONDS
     from solvers.run.versions import available_cores
     from studies.library.update import UpdatePlan, update_library
 
-    if confirm_time_limit is not None and not confirm:
+    if runs.confirm_time_limit is not None and not runs.confirm:
         raise BadInputError("--confirm-time-limit: expected none without --confirm.")
-    with own.library_files():
-        known = read_library(library)
-    chosen = own.chosen_entries(
-        known, names, family=family, problem=problem, min_size=min_tasks, max_size=max_tasks, is_open=is_open
-    )
+    known = _read(meant.library)
+    chosen = meant.entries(known, is_open=is_open)
     chosen.sort(key=lambda entry: known.catalogue[entry.instance].size)
     try:
         plan = UpdatePlan(
-            methods=[name for name in methods.split(",") if name],
-            time_limit=time_limit,
-            threads=threads or available_cores(),
-            seed=seed,
-            evaluations=evaluations,
-            confirm=confirm,
-            confirm_time_limit=confirm_time_limit or time_limit or CONFIRM_SECONDS,
+            methods=[name for name in runs.methods.split(",") if name],
+            time_limit=runs.time_limit,
+            threads=runs.threads or available_cores(),
+            seed=runs.seed,
+            evaluations=runs.evaluations,
+            confirm=runs.confirm,
+            confirm_time_limit=runs.confirm_time_limit or runs.time_limit or CONFIRM_SECONDS,
         )
     except ValueError as error:
         raise BadInputError(f"--{error}") from error
     changes: list[Change] = []
 
-    def told(change: "Change") -> None:
+    def on_change(change: "Change") -> None:
         changes.append(change)
         note(_line(change))
 
-    with own.library_files():
-        update_library(known, chosen, plan, told)
+    with library_files():
+        update_library(known, chosen, plan, on_change)
     better = [change for change in changes if change.is_better]
     if as_json:
         print_json({"attempts": len(changes), "changes": [_document(change) for change in better]})

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
-from studies.input import BadInputError, options, quoted, reason
+from studies.input import BadInputError, options, quoted
 from studies.options import OptionSpec, integer, number, option
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from instances.clusters.cluster import Cluster
     from instances.clusters.cost_model import CostModel
-    from instances.library.ledger import LedgerEntry
-    from instances.library.library import Library
 
 
 def command_of(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +73,8 @@ def _typer_option(name: str, annotation: Any, spec: OptionSpec) -> Any:
         metavar = metavar or "FILE"
     if spec.is_argument:
         return typer.Argument(metavar=metavar, help=spec.help, parser=parse)
-    return typer.Option(flag, metavar=metavar, help=spec.help, parser=parse)
+    flags = [flag] if spec.short is None else [flag, spec.short]
+    return typer.Option(*flags, metavar=metavar, help=spec.help, parser=parse)
 
 
 def flag_of(name: str, spec: OptionSpec) -> str:
@@ -353,83 +351,3 @@ MIN_TIGHTNESS = 1e-3
 def cost_model(**given: float | None) -> CostModel | None:
     """Return the cost model of options that were given one by one."""
     return CostOptions(**given).model()
-
-
-def _problem(text: str) -> str:
-    """Read the name of a problem."""
-    if text not in ("dag", "jobs"):
-        raise BadInputError(f"--problem: expected dag or jobs, got {quoted(text)}.")
-    return text
-
-
-LIBRARY = Annotated[
-    Path | None,
-    typer.Option("--library", metavar="DIR", help="Folder of a library; default the one that comes with optgap."),
-]
-NAMES = Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Names, or how they begin; default all.")]
-FAMILY = Annotated[str | None, typer.Option("--family", metavar="NAME", help="Only instances of this family.")]
-PROBLEM = Annotated[
-    str | None, typer.Option("--problem", parser=_problem, metavar="NAME", help="Only dag, or only jobs.")
-]
-MIN_SIZE = Annotated[
-    int | None,
-    typer.Option("--min-tasks", parser=integer("--min-tasks", low=0), metavar="N", help="At least so many tasks."),
-]
-MAX_SIZE = Annotated[
-    int | None,
-    typer.Option("--max-tasks", parser=integer("--max-tasks", low=0), metavar="N", help="At most; of jobs: jobs."),
-]
-OPEN = Annotated[bool, typer.Option("--open", help="Only where the optimum is not proved.")]
-
-
-@contextmanager
-def library_files() -> Iterator[None]:
-    """Tell what is wrong with a file of the library in one line."""
-    from instances.library.ledger import LibraryFileError
-
-    try:
-        yield
-    except OSError as error:
-        raise BadInputError(f"{error.filename}: expected a file of the library, got: {reason(error)}.") from error
-    except LibraryFileError as error:
-        raise BadInputError(str(error)) from error
-
-
-def chosen_entries(
-    library: Library,
-    names: list[str] | None,
-    *,
-    family: str | None,
-    problem: str | None,
-    min_size: int | None,
-    max_size: int | None,
-    is_open: bool,
-) -> list[LedgerEntry]:
-    """Return the entries that the options choose, in the order of the catalogue.
-
-    Raises
-    ------
-    BadInputError
-        If a name or family is in no instance.
-    """
-    families = dict.fromkeys(entry.family for entry in library.catalogue.values())
-    if family is not None and family not in families:
-        raise BadInputError(f"--family: expected one of {', '.join(families)}, got {quoted(family)}.")
-    for name in names or ():
-        if not any(known.startswith(name) for known in library.catalogue):
-            near = library.similar_names(name)
-            such = f", such as {' or '.join(near)}" if near else ""
-            raise BadInputError(f"NAME: expected how a name of the library begins{such}, got {quoted(name)}.")
-    found = []
-    for entry in library.entries():
-        instance = library.catalogue[entry.instance]
-        if (
-            (not names or instance.name.startswith(tuple(names)))
-            and family in (None, instance.family)
-            and problem in (None, instance.problem)
-            and (min_size is None or instance.size >= min_size)
-            and (max_size is None or instance.size <= max_size)
-            and not (is_open and entry.status == "optimal")
-        ):
-            found.append(entry)
-    return found
