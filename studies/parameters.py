@@ -184,10 +184,11 @@ def reader_options(format_name: str, given: Mapping[str, object], texts: Sequenc
     BadInputError
         If the format is unknown or does not have an option.
     """
-    from instances.readers.dag.read import option_from_text, reader_of_format
+    from instances.readers.dag.read import READERS, option_from_text
+    from instances.readers.format import format_named
 
     try:
-        known = reader_of_format(format_name).options()
+        known = format_named(READERS, format_name).options()
     except ValueError as error:
         raise BadInputError(f"--from: {str(error).partition(': ')[2]}") from error
     values = {name: value for name, value in given.items() if value is not None}

@@ -15,8 +15,7 @@ from studies.text import aligned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from instances.readers.dag.read import Reader
-    from instances.readers.jobs.read import JobsReader
+    from instances.readers.format import Format
 
 
 def convert_command(
@@ -120,7 +119,7 @@ def _print_formats(*, as_json: bool) -> None:
         print_text(Table(headings=["format", "what it is", "options"], rows=rows, numbers=(), title=title).to_text())
 
 
-def _formats(readers: "Mapping[str, Reader | JobsReader]") -> list[dict[str, Any]]:
+def _formats(readers: "Mapping[str, Format]") -> list[dict[str, Any]]:
     """Describe formats as JSON values."""
     return [
         {

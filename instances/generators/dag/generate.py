@@ -15,7 +15,7 @@ from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.task_graph import dag_instance_from_graph
 from instances.generators.family import Family, loaded_family
-from instances.generators.parameter_checks import check_integer
+from instances.parameters import check_integer
 
 if TYPE_CHECKING:
     from instances.clusters.cluster import Cluster

@@ -15,7 +15,7 @@ from instances.generators.dag.graph_builder import (
     matrix_product,
     separable_convolution,
 )
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.parameters import check_integer, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instances.generators.dag.graph_builder import GraphBuilder, nearest_size
-from instances.generators.parameter_checks import check_integer
+from instances.parameters import check_integer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from instances.dag.instance import NO_LIMIT, NOT_ALLOWED, DagInstance
 from instances.dag.schedule import DagSchedule
 from instances.frozen_array import MAX_INTEGER, frozen_integers
 from instances.generators.dag.random_graphs import log_uniform
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
+from instances.parameters import check_integer, check_number, fields_as_parameters, set_checked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

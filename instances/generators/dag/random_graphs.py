@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.dag.task_graph import TaskGraph
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.parameters import check_integer, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from instances.dag.task_graph import TaskGraph
 from instances.generators.dag.generate import FAMILIES
 from instances.generators.dag.graph_builder import GraphBuilder
 from instances.generators.dag.random_graphs import layered, log_uniform
-from instances.generators.parameter_checks import check_integer, check_number
+from instances.parameters import check_integer, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.generators.jobs.independent import TrainingMix, poisson
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.interference import DEFAULT_RESOURCES, FULL_SPEED, NOT_TOGETHER, Interference
 from instances.jobs.servers import Racks, jobs_servers
+from instances.parameters import check_integer, check_number, fields_as_parameters, set_checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,10 +15,10 @@ import numpy as np
 
 from instances.clusters.cluster import parse_cluster
 from instances.generators.family import Family, loaded_family
-from instances.generators.parameter_checks import check_integer, check_number
 from instances.jobs.instance import JobsInstance
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.servers import jobs_servers
+from instances.parameters import check_integer, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

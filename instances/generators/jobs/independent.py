@@ -9,8 +9,8 @@ import numpy as np
 
 from instances.generators.jobs.generate import JobStream
 from instances.generators.jobs.training_job import checked_models, draw_training_job
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.instance import Job
+from instances.parameters import check_integer, check_number, fields_as_parameters, set_checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.clusters.cluster import parse_cluster
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.objective import JobsObjective
 from instances.jobs.schedule import JobsSchedule
 from instances.jobs.servers import jobs_servers
+from instances.parameters import check_integer, check_number, fields_as_parameters, set_checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

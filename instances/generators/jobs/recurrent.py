@@ -9,8 +9,8 @@ import numpy as np
 
 from instances.generators.jobs.generate import JobStream
 from instances.generators.jobs.independent import Bursts, TrainingMix, iterations_for, poisson_arrivals
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters
 from instances.jobs.instance import Job
+from instances.parameters import check_integer, check_number, fields_as_parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

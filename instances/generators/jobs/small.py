@@ -9,10 +9,10 @@ import numpy as np
 
 from instances.generators.jobs.co_located import Sharing
 from instances.generators.jobs.generate import JobStream
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters, set_checked
 from instances.jobs.instance import Job, Stage
 from instances.jobs.replicas_fit import replicas_fit
 from instances.jobs.servers import jobs_servers
+from instances.parameters import check_integer, check_number, fields_as_parameters, set_checked
 
 if TYPE_CHECKING:
     from instances.clusters.cluster import Cluster

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import contract_zero_time
-from instances.readers.dag.measured_graph import DEFAULT_REFERENCE_KIND, MeasuredGraph, dag_instance_from_measured
-from instances.readers.fields import (
+from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.text_fields import (
     bytes_from_number,
     check_at_least,
     check_edges,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from instances.clusters.cluster import Cluster
-    from instances.clusters.cost_model import CostModel
     from instances.dag.instance import DagInstance
 
 
@@ -210,22 +209,43 @@ def _job(name: str, rows: list[_Row]) -> AlibabaJob | str:
 PICKS = ("first", "random")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSelection:
+    """Which usable jobs of the file are read.
+
+    Parameters
+    ----------
+    count
+        Number of jobs.
+    pick
+        ``first`` in the file, or ``random``: drawn from the seed without replacement.
+    min_tasks, max_tasks
+        Sizes of the jobs to pick from.
+    """
+
+    count: int = 1
+    pick: str = "first"
+    min_tasks: int = 2
+    max_tasks: int = 50
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        check_at_least("count", self.count, 1)
+        if self.pick not in PICKS:
+            raise ValueError(f"pick: expected one of {', '.join(PICKS)}, got {self.pick!r}.")
+
+
+@fields_as_parameters
 def read_alibaba_v2018(
     path: str | PathLike[str],
     *,
     job: str | None = None,
-    count: int = 1,
-    pick: str = "first",
-    min_tasks: int = 2,
-    max_tasks: int = 50,
+    selection: JobSelection = JobSelection(),
     release_gap_seconds: float | None = 0.0,
     edge_bytes: int = 0,
     memory_unit_bytes: float = 0.0,
     contract: bool = False,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read jobs of the batch tasks (``batch_task.csv``) as the jobs of one instance.
 
@@ -245,13 +265,7 @@ def read_alibaba_v2018(
     path
         The file, plain or compressed.
     job
-        Name of the one job to read; None picks by the next four.
-    count
-        How many jobs.
-    pick
-        ``first`` in the file, or ``random``: drawn from the seed without replacement.
-    min_tasks, max_tasks
-        Sizes of the jobs to pick from.
+        Name of the one job to read; None follows the selection.
     release_gap_seconds
         Mean of exponential gaps between the releases, drawn from the seed, the first job at 0; 0 releases all jobs at
         once, and None takes the trace's starts, counted from the first.
@@ -261,8 +275,6 @@ def read_alibaba_v2018(
         Bytes in one unit of ``plan_mem``, an assumption: the publisher normalised it to 0 to 100.
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
-    cluster, cost, seed, reference_kind
-        As in `dag_instance_from_measured`.
 
     Returns
     -------
@@ -283,8 +295,8 @@ def read_alibaba_v2018(
     Datacenter, IWQoS.
     """
     check_at_least("release_gap_seconds", 0.0 if release_gap_seconds is None else release_gap_seconds, 0)
-    rng = np.random.default_rng(_checked_seed(seed))
-    jobs = _picked_jobs(path, job, count, pick, min_tasks, max_tasks, rng)
+    rng = np.random.default_rng(_checked_seed(model.seed))
+    jobs = _picked_jobs(path, job, selection, rng)
     if release_gap_seconds is None:
         jobs = sorted(jobs, key=lambda item: (item.start_seconds, item.line))
         release = [item.start_seconds - jobs[0].start_seconds for item in jobs]
@@ -294,35 +306,30 @@ def read_alibaba_v2018(
     graph = _merged(name, jobs, release, edge_bytes, memory_unit_bytes)
     if contract:
         graph = contract_zero_time(graph)
-    return dag_instance_from_measured(graph, cluster, cost, seed, reference_kind)
+    return dag_instance_from_measured(graph, model)
 
 
+@fields_as_parameters
 def read_alibaba_v2018_jobs(
     path: str | PathLike[str],
     *,
-    count: int = 1,
-    pick: str = "first",
-    min_tasks: int = 2,
-    max_tasks: int = 50,
+    selection: JobSelection = JobSelection(),
     edge_bytes: int = 0,
     memory_unit_bytes: float = 0.0,
     contract: bool = False,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> list[DagInstance]:
     """Read jobs of the batch tasks, each as an instance of its own with release 0.
 
     See `read_alibaba_v2018` for parameters and exceptions. The balances of every instance are drawn from the same seed.
     """
-    rng = np.random.default_rng(_checked_seed(seed))
+    rng = np.random.default_rng(_checked_seed(model.seed))
     instances = []
-    for job in _picked_jobs(path, None, count, pick, min_tasks, max_tasks, rng):
+    for job in _picked_jobs(path, None, selection, rng):
         graph = _merged(f"{instance_name(path)} {job.name}", [job], [0.0], edge_bytes, memory_unit_bytes)
         if contract:
             graph = contract_zero_time(graph)
-        instances.append(dag_instance_from_measured(graph, cluster, cost, seed, reference_kind))
+        instances.append(dag_instance_from_measured(graph, model))
     return instances
 
 
@@ -333,18 +340,10 @@ def _checked_seed(seed: int) -> int:
 
 
 def _picked_jobs(
-    path: str | PathLike[str],
-    job: str | None,
-    count: int,
-    pick: str,
-    min_tasks: int,
-    max_tasks: int,
-    rng: np.random.Generator,
+    path: str | PathLike[str], job: str | None, selection: JobSelection, rng: np.random.Generator
 ) -> list[AlibabaJob]:
     """Return the jobs that are asked for, in the order of the file."""
-    check_at_least("count", count, 1)
-    if pick not in PICKS:
-        raise ValueError(f"pick: expected one of {', '.join(PICKS)}, got {pick!r}.")
+    count, low, high = selection.count, selection.min_tasks, selection.max_tasks
     jobs, reasons = parse_alibaba_v2018(read_text(path))
     if job is not None:
         if job in jobs:
@@ -352,13 +351,13 @@ def _picked_jobs(
         raise ValueError(
             reasons.get(job, f"job: expected one of the {len(jobs)} usable jobs of the file, got {job!r}.")
         )
-    fitting = [item for item in jobs.values() if min_tasks <= len(item.task_names) <= max_tasks]
+    fitting = [item for item in jobs.values() if low <= len(item.task_names) <= high]
     if len(fitting) < count:
         raise ValueError(
-            f"count: expected at most {len(fitting)}, the usable jobs of {min_tasks} to {max_tasks} tasks, "
+            f"count: expected at most {len(fitting)}, the usable jobs of {low} to {high} tasks, "
             f"got {count}; {len(reasons)} of {len(jobs) + len(reasons)} jobs are not usable."
         )
-    if pick == "first":
+    if selection.pick == "first":
         return fitting[:count]
     return [fitting[index] for index in sorted(rng.choice(len(fitting), size=count, replace=False).tolist())]
 

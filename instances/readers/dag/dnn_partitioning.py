@@ -14,14 +14,14 @@ import numpy as np
 from instances.dag.instance import DagInstance
 from instances.fields import Fields, brief
 from instances.json_document import parse_json
+from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import class_roots, contracted_edges, contracted_sums, remaining, zero_time_roots
 from instances.readers.dag.measured_graph import (
-    DEFAULT_REFERENCE_KIND,
+    GpuModel,
     MeasuredGraph,
-    check_no_cluster,
     dag_instance_from_measured,
 )
-from instances.readers.fields import (
+from instances.readers.text_fields import (
     bytes_from_number,
     check_at_least,
     check_edges,
@@ -34,9 +34,6 @@ from instances.text_file import read_text
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from instances.clusters.cluster import Cluster
-    from instances.clusters.cost_model import CostModel
 
 
 MAX_DEVICES = 4096
@@ -166,6 +163,7 @@ class ColourClassWarning(UserWarning):
     """Nodes that must share a device are separate tasks, which may be placed apart."""
 
 
+@fields_as_parameters
 def read_dnn_partitioning(
     path: str | PathLike[str],
     *,
@@ -176,10 +174,7 @@ def read_dnn_partitioning(
     zero_input_time: bool = True,
     contract_classes: bool = True,
     contract: bool = False,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a graph of operators or layers with its accelerators, CPUs and memory limit.
 
@@ -212,8 +207,8 @@ def read_dnn_partitioning(
         Whether colour classes become tasks; if not they are ignored.
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
-    cluster, cost, seed, reference_kind
-        As in `dag_instance_from_measured`, except that None as `cluster` stands for the devices of the file.
+    model
+        Without a cluster the devices are those of the file.
 
     Returns
     -------
@@ -249,11 +244,11 @@ def read_dnn_partitioning(
             not (accelerator or cpu) for accelerator, cpu in zip(graph.accelerator_ms, graph.cpu_ms, strict=True)
         ]
         graph = _contracted(graph, zero_time_roots(is_zero, graph.edges))
-    if not with_cpus or cluster is not None:
+    if not with_cpus or model.cluster is not None:
         for name, ms in zip(graph.names, graph.accelerator_ms, strict=True):
             if math.isnan(ms):
                 raise ValueError(f"node {name!r}: expected supportedOnFpga, as there are no CPUs here, got false.")
-    if cluster is not None:
+    if model.cluster is not None:
         measured = MeasuredGraph(
             name=instance_name(path),
             task_names=graph.names,
@@ -261,8 +256,8 @@ def read_dnn_partitioning(
             memory_bytes=graph.memory_bytes,
             edges=graph.edges,
         )
-        return dag_instance_from_measured(measured, cluster, cost, seed, reference_kind)
-    check_no_cluster(cluster, cost, "the devices are those of the file without a cluster")
+        return dag_instance_from_measured(measured, model)
+    model.check_unused("the devices are those of the file without a cluster")
     accelerators = graph.num_accelerators if num_accelerators is None else num_accelerators
     check_at_least("num_accelerators", accelerators, 0 if with_cpus else 1)
     return _on_devices_of_file(

@@ -8,37 +8,32 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.instance import DagInstance
+from instances.parameters import fields_as_parameters
 from instances.readers.dag.measured_graph import (
-    DEFAULT_REFERENCE_KIND,
+    GpuModel,
     MeasuredGraph,
-    check_no_cluster,
     dag_instance_from_measured,
 )
-from instances.readers.fields import bytes_from_number, check_edges, instance_name, integer_field, number_field
+from instances.readers.text_fields import bytes_from_number, check_edges, instance_name, integer_field, number_field
 from instances.text_file import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from instances.clusters.cluster import Cluster
-    from instances.clusters.cost_model import CostModel
-
 
 _TIMES = ("durations", "seconds", "weight")
 _BYTES = ("bytes", "size")
 
 
+@fields_as_parameters
 def read_dot(
     path: str | PathLike[str],
     *,
     latency: int = 0,
     bytes_per_tick: float = 1.0,
     gpu_memory_bytes: int | None = None,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a directed graph whose nodes say how long they take.
 
@@ -58,11 +53,11 @@ def read_dot(
     Parameters
     ----------
     latency, bytes_per_tick
-        Of all links; with durations.
+        Latency and bandwidth of all links; with durations.
     gpu_memory_bytes
         Memory of each GPU, None for no limit; with durations.
-    cluster, cost, seed, reference_kind
-        As in `dag_instance_from_measured`; with seconds.
+    model
+        GPUs and times on them; with seconds.
 
     Returns
     -------
@@ -86,7 +81,7 @@ def read_dot(
     ]
     edges = _edges(graph)
     if kind_of_time == "durations":
-        check_no_cluster(cluster, cost, "the nodes give their durations on each GPU")
+        model.check_unused("the nodes give their durations on each GPU")
         durations = _durations(graph)
         return DagInstance.from_lists(
             durations,
@@ -108,7 +103,7 @@ def read_dot(
         memory_bytes=memory,
         edges=edges,
     )
-    return dag_instance_from_measured(measured, cluster, cost, seed, reference_kind)
+    return dag_instance_from_measured(measured, model)
 
 
 def _kind_of_time(graph: DotGraph) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instances.dag.instance import DagInstance
-from instances.readers.fields import check_edges, instance_name, integer_field, shortened
+from instances.readers.text_fields import check_edges, instance_name, integer_field, shortened
 from instances.text_file import read_text
 
 if TYPE_CHECKING:

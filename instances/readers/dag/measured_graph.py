@@ -64,40 +64,62 @@ class MeasuredGraph:
     release_seconds: Sequence[float] = (0.0,)
 
 
-def dag_instance_from_measured(
-    graph: MeasuredGraph, cluster: Cluster | None, cost: CostModel | None, seed: int, reference_kind: str
-) -> DagInstance:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuModel:
+    """The GPUs that a measured graph is put on, and the model of its times on each of them.
+
+    Parameters
+    ----------
+    cluster
+        GPUs and links; None stands for what the reader says, `DEFAULT_CLUSTER` unless the file has devices of its own.
+    cost
+        How durations, bytes and memory follow; None stands for `READER_COST`.
+    seed
+        Seed of the balances, and of whatever `cost` draws.
+    reference_kind
+        Kind of GPU that the times are taken to come from, as in the catalogue.
+    """
+
+    cluster: Cluster | None = None
+    cost: CostModel | None = None
+    seed: int = 0
+    reference_kind: str = DEFAULT_REFERENCE_KIND
+
+    def check_unused(self, reason: str) -> None:
+        """Check that nobody asks for a cluster or costs where the file itself says how long its tasks take.
+
+        Raises
+        ------
+        ValueError
+            If a cluster or a cost model is given.
+        """
+        if self.cluster is not None:
+            raise ValueError(f"cluster: expected none, as {reason}, got {len(self.cluster.kinds)} GPUs.")
+        if self.cost is not None:
+            raise ValueError(f"cost: expected none, as {reason}, got {self.cost}.")
+
+
+def dag_instance_from_measured(graph: MeasuredGraph, model: GpuModel) -> DagInstance:
     """Put a measured graph on a cluster.
 
     On GPUs of the reference kind a task takes its measured time (rounded to ticks, if `cost` adds no noise). Times on
     other kinds are a model and no measurement: the measured time is turned into FLOPs and moved bytes, whose roofline
     on the other kind is its time there. How much of each a task has is assumed: its computing time over its data time
-    is log-normal around 1, drawn from the seed. So the machines are unrelated.
-
-    Parameters
-    ----------
-    cluster
-        Where; None stands for `DEFAULT_CLUSTER`.
-    cost
-        How durations, bytes and memory follow; None stands for `READER_COST`.
-    seed
-        Of the balances, and of whatever `cost` draws.
-    reference_kind
-        Kind of GPU that the times are taken to come from, as in the catalogue.
+    is log-normal around 1, drawn from the seed. The machines are therefore unrelated.
 
     Raises
     ------
     ValueError
         If the seed is negative, the kind is unknown, or the graph does not fit on the cluster.
     """
-    if seed < 0:
-        raise ValueError(f"seed: expected at least 0, got {seed}.")
-    cluster = parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster
-    cost = READER_COST if cost is None else cost
-    rng = np.random.default_rng(seed)
+    if model.seed < 0:
+        raise ValueError(f"seed: expected at least 0, got {model.seed}.")
+    cluster = parse_cluster(DEFAULT_CLUSTER) if model.cluster is None else model.cluster
+    cost = READER_COST if model.cost is None else model.cost
+    rng = np.random.default_rng(model.seed)
     balance_of_task = np.array(graph.balance_of_task or range(len(graph.task_names)), dtype=np.int64)
     balances = np.exp(BALANCE_SPREAD * rng.standard_normal(int(balance_of_task.max(initial=-1)) + 1))
-    flops, moved_bytes = gpu_kind(reference_kind).work_from_seconds(
+    flops, moved_bytes = gpu_kind(model.reference_kind).work_from_seconds(
         np.array(graph.seconds, dtype=np.float64) * cost.efficiency,  # the roofline divides by it again
         precision=cost.precision,
         balance=balances[balance_of_task],
@@ -115,17 +137,3 @@ def dag_instance_from_measured(
         weight=[1] * len(graph.job_names),
     )
     return dag_instance_from_graph(workload, cluster, cost, rng)
-
-
-def check_no_cluster(cluster: Cluster | None, cost: CostModel | None, reason: str) -> None:
-    """Check that nobody asks for a cost model where the file itself says how long its tasks take.
-
-    Raises
-    ------
-    ValueError
-        If a cluster or a cost model is given.
-    """
-    if cluster is not None:
-        raise ValueError(f"cluster: expected none, as {reason}, got {len(cluster.kinds)} GPUs.")
-    if cost is not None:
-        raise ValueError(f"cost: expected none, as {reason}, got {cost}.")

@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import contract_zero_time
-from instances.readers.dag.measured_graph import DEFAULT_REFERENCE_KIND, MeasuredGraph, dag_instance_from_measured
-from instances.readers.fields import (
+from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.text_fields import (
     bytes_from_number,
     check_at_least,
     check_edges,
@@ -23,8 +24,6 @@ from instances.text_file import read_text
 if TYPE_CHECKING:
     from os import PathLike
 
-    from instances.clusters.cluster import Cluster
-    from instances.clusters.cost_model import CostModel
     from instances.dag.instance import DagInstance
 
 
@@ -32,6 +31,7 @@ MAX_MICRO_BATCHES = 1024
 """More than any training step is cut into; every one multiplies the tasks."""
 
 
+@fields_as_parameters
 def read_pipedream(
     path: str | PathLike[str],
     *,
@@ -39,10 +39,7 @@ def read_pipedream(
     micro_batches: int = 1,
     parameter_copies: float | None = None,
     contract: bool = False,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a layer graph as one pass, or one training step, over a minibatch.
 
@@ -72,8 +69,6 @@ def read_pipedream(
         gradients). With momentum it is 3, with Adam 4.
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
-    cluster, cost, seed, reference_kind
-        As in `dag_instance_from_measured`.
 
     Returns
     -------
@@ -102,7 +97,7 @@ def read_pipedream(
     graph = _measured(profile, instance_name(path), training, micro_batches, copies)
     if contract:
         graph = contract_zero_time(graph)
-    return dag_instance_from_measured(graph, cluster, cost, seed, reference_kind)
+    return dag_instance_from_measured(graph, model)
 
 
 def _measured(profile: PipedreamGraph, name: str, training: bool, micro_batches: int, copies: float) -> MeasuredGraph:

@@ -6,32 +6,27 @@ from typing import TYPE_CHECKING
 
 from instances.clusters.gpu_kinds import gpu_kind
 from instances.dag.instance import DagInstance
+from instances.parameters import fields_as_parameters
 from instances.readers.dag.measured_graph import (
-    DEFAULT_REFERENCE_KIND,
+    GpuModel,
     MeasuredGraph,
-    check_no_cluster,
     dag_instance_from_measured,
 )
-from instances.readers.fields import check_at_least, check_edges, instance_name, integer_field
+from instances.readers.text_fields import check_at_least, check_edges, instance_name, integer_field
 from instances.text_file import read_text
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from instances.clusters.cluster import Cluster
-    from instances.clusters.cost_model import CostModel
 
-
+@fields_as_parameters
 def read_stg(
     path: str | PathLike[str],
     *,
     num_gpus: int = 2,
     keep_dummies: bool = False,
     unit_seconds: float = 1e-3,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a graph of the Standard Task Graph Set.
 
@@ -51,11 +46,9 @@ def read_stg(
         Whether the dummies are tasks too. They change no optimum.
     unit_seconds
         Length of the file's unit of time; with a cluster. It has none by itself.
-    cluster
-        GPUs and links; None keeps the identical processors. With it a communication cost becomes the bytes that the
+    model
+        Without a cluster the processors stay identical. With one, a communication cost becomes the bytes that the
         reference kind moves over PCIe in that time.
-    cost, seed, reference_kind
-        As in `dag_instance_from_measured`; with a cluster.
 
     Returns
     -------
@@ -76,8 +69,8 @@ def read_stg(
     """
     check_at_least("num_gpus", num_gpus, 1)
     names, times, edges = _parse(read_text(path), keep_dummies)
-    if cluster is None:
-        check_no_cluster(cluster, cost, "the tasks run on identical processors without a cluster")
+    if model.cluster is None:
+        model.check_unused("the tasks run on identical processors without a cluster")
         return DagInstance.from_lists(
             [[time] * num_gpus for time in times],
             edges,
@@ -88,7 +81,7 @@ def read_stg(
         )
     if not unit_seconds > 0:
         raise ValueError(f"unit_seconds: expected a positive number, got {unit_seconds}.")
-    unit_bytes = unit_seconds * gpu_kind(reference_kind).pcie_bandwidth
+    unit_bytes = unit_seconds * gpu_kind(model.reference_kind).pcie_bandwidth
     graph = MeasuredGraph(
         name=instance_name(path),
         task_names=names,
@@ -96,7 +89,7 @@ def read_stg(
         memory_bytes=[0] * len(names),
         edges=[(tail, head, round(delay * unit_bytes)) for tail, head, delay in edges],
     )
-    return dag_instance_from_measured(graph, cluster, cost, seed, reference_kind)
+    return dag_instance_from_measured(graph, model)
 
 
 def _parse(text: str, keep_dummies: bool) -> tuple[list[str], list[int], list[tuple[int, int, int]]]:

@@ -6,30 +6,27 @@ from typing import TYPE_CHECKING
 
 from instances.fields import REQUIRED, Fields, brief
 from instances.json_document import parse_json
+from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import contract_zero_time
-from instances.readers.dag.measured_graph import DEFAULT_REFERENCE_KIND, MeasuredGraph, dag_instance_from_measured
-from instances.readers.fields import check_edges, instance_name, json_bytes, json_number
+from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.text_fields import check_edges, instance_name, json_bytes, json_number
 from instances.text_file import read_text
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from instances.clusters.cluster import Cluster
-    from instances.clusters.cost_model import CostModel
     from instances.dag.instance import DagInstance
 
 
 VERSION = "1.5"
 
 
+@fields_as_parameters
 def read_wfformat(
     path: str | PathLike[str],
     *,
     contract: bool = False,
-    cluster: Cluster | None = None,
-    cost: CostModel | None = None,
-    seed: int = 0,
-    reference_kind: str = DEFAULT_REFERENCE_KIND,
+    model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a workflow in WfFormat 1.5 (WfCommons).
 
@@ -42,8 +39,6 @@ def read_wfformat(
     ----------
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
-    cluster, cost, seed, reference_kind
-        As in `dag_instance_from_measured`.
 
     Returns
     -------
@@ -89,7 +84,7 @@ def read_wfformat(
     )
     if contract:
         graph = contract_zero_time(graph)
-    return dag_instance_from_measured(graph, cluster, cost, seed, reference_kind)
+    return dag_instance_from_measured(graph, model)
 
 
 def _by_id(section: Fields, key: str) -> dict[str, Fields]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from instances.clusters.cluster import Cluster, Server
 from instances.clusters.gpu_kinds import gpu_kind
-from instances.readers.fields import check_at_least
+from instances.readers.text_fields import check_at_least
 from instances.text_file import read_text
 
 if TYPE_CHECKING:

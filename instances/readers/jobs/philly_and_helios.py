@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from instances.generators.jobs.independent import iterations_for
 from instances.generators.jobs.training_job import checked_models, draw_training_job
 from instances.jobs.instance import Job, JobsInstance
 from instances.jobs.servers import jobs_servers
-from instances.readers.fields import check_at_least, instance_name
+from instances.parameters import fields_as_parameters
 from instances.readers.jobs.alibaba_nodes import read_alibaba_nodes
+from instances.readers.text_fields import check_at_least, instance_name
 from instances.text_file import read_text
 
 if TYPE_CHECKING:
@@ -110,39 +112,81 @@ DEFAULT_CLUSTER = "32*8xV100-32GB"
 """Where neither a cluster nor a list of nodes is given: 256 GPUs, an assumption of ours."""
 
 
-def jobs_from_trace(
-    trace: Sequence[GpuTraceJob],
-    *,
-    name: str,
-    cluster: Cluster | None,
-    nodes: str | PathLike[str] | None,
-    skip_rows: int,
-    count: int | None,
-    max_gpus: int | None,
-    statuses: Sequence[str] | None,
-    load: float | None,
-    models: Sequence[str] | None,
-    seed: int,
-    tick_seconds: float,
-) -> JobsInstance:
-    """Make an instance of recorded jobs; what is measured and what is modelled stands in `read_philly`."""
-    check_at_least("skip_rows", skip_rows, 0)
-    check_at_least("seed", seed, 0)
-    check_at_least("tick_seconds", tick_seconds, 1e-12)
-    check_at_least("count", 1 if count is None else count, 1)
-    check_at_least("max_gpus", 1 if max_gpus is None else max_gpus, 1)
-    check_at_least("load", 1.0 if load is None else load, 0)
-    if cluster is not None and nodes is not None:
-        raise ValueError("nodes: expected either a cluster or a list of nodes, got both.")
-    kept = _kept(trace, skip_rows, count, max_gpus, statuses)
-    where = _cluster(nodes) if cluster is None else cluster
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceOptions:
+    """Which recorded jobs are kept, and what is modelled around them.
+
+    Parameters
+    ----------
+    cluster
+        Servers of one kind of GPU each; default 32 servers of 8 V100-32GB, or what `nodes` says.
+    nodes
+        Node list of Alibaba's GPU cluster of 2023 (`read_alibaba_nodes`, with its defaults) instead of a cluster.
+    skip_rows
+        Rows at the beginning that are left out; the first job that is kept arrives at 0.
+    count
+        Number of jobs; None for all.
+    max_gpus
+        Wider jobs are left out; None leaves none out, and a job wider than the cluster is an error.
+    statuses
+        Some of Pass, Failed, Killed; None for all.
+    load
+        Scales the recorded arrivals to a load (`generate_jobs`); None keeps them.
+    models
+        Networks to draw from; None for all.
+    seed
+        Seed of networks and cuts, at least 0.
+    """
+
+    cluster: Cluster | None = None
+    nodes: str | None = None
+    skip_rows: int = 0
+    count: int | None = None
+    max_gpus: int | None = None
+    statuses: Sequence[str] | None = None
+    load: float | None = None
+    models: Sequence[str] | None = None
+    seed: int = 0
+    tick_seconds: float = 1e-3
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        check_at_least("skip_rows", self.skip_rows, 0)
+        check_at_least("seed", self.seed, 0)
+        check_at_least("tick_seconds", self.tick_seconds, 1e-12)
+        check_at_least("count", 1 if self.count is None else self.count, 1)
+        check_at_least("max_gpus", 1 if self.max_gpus is None else self.max_gpus, 1)
+        check_at_least("load", 1.0 if self.load is None else self.load, 0)
+        if self.cluster is not None and self.nodes is not None:
+            raise ValueError("nodes: expected either a cluster or a list of nodes, got both.")
+        for status in self.statuses or ():
+            if status not in STATUSES:
+                raise ValueError(f"statuses: expected some of {', '.join(STATUSES)}, got {status!r}.")
+
+    def kept(self, trace: Sequence[GpuTraceJob]) -> list[GpuTraceJob]:
+        """Return the jobs that are asked for, in the order of the file."""
+        wanted = STATUSES if self.statuses is None else tuple(self.statuses)
+        widest = math.inf if self.max_gpus is None else self.max_gpus
+        fitting = [job for job in trace[self.skip_rows :] if 1 <= job.gpus <= widest and job.status in wanted]
+        if self.count is not None and self.count > len(fitting):
+            raise ValueError(f"count: expected at most {len(fitting)}, the usable jobs of the file, got {self.count}.")
+        if not fitting:
+            raise ValueError(f"skip_rows: expected jobs with GPUs after row {self.skip_rows}, got none.")
+        return fitting[: self.count]
+
+
+def jobs_from_trace(trace: Sequence[GpuTraceJob], name: str, options: TraceOptions) -> JobsInstance:
+    """Make an instance of recorded jobs; `read_philly` says what is measured and what is modelled."""
+    seed, tick_seconds = options.seed, options.tick_seconds
+    kept = options.kept(trace)
+    where = _cluster(options.nodes) if options.cluster is None else options.cluster
     widest, total = max(kept, key=lambda job: job.gpus), len(where.kinds)
     if widest.gpus > total:
         raise ValueError(
             f"line {widest.line}: expected at most {total} GPUs, those of the cluster, got {widest.gpus}; "
             "max_gpus leaves wider jobs out."
         )
-    names = checked_models(models)
+    names = checked_models(options.models)
     groups: dict[tuple[int, int], TrainingJob] = {}
     jobs = []
     for recorded in kept:
@@ -164,10 +208,10 @@ def jobs_from_trace(
             )
         )
     instance = JobsInstance.from_parts(jobs_servers(where, tick_seconds), jobs, name=name, tick_seconds=tick_seconds)
-    if load is None:
+    if options.load is None:
         return instance
     arrivals = instance.release.astype(np.float64)
-    return dataclasses.replace(instance, release=releases_at_load(instance, arrivals, load))
+    return dataclasses.replace(instance, release=releases_at_load(instance, arrivals, options.load))
 
 
 def _cluster(nodes: str | PathLike[str] | None) -> Cluster:
@@ -182,44 +226,8 @@ def _cluster(nodes: str | PathLike[str] | None) -> Cluster:
         raise ValueError(f"nodes, {error}") from error
 
 
-def _kept(
-    trace: Sequence[GpuTraceJob],
-    skip_rows: int,
-    count: int | None,
-    max_gpus: int | None,
-    statuses: Sequence[str] | None,
-) -> list[GpuTraceJob]:
-    """Return the jobs that are asked for, in the order of the file."""
-    wanted = STATUSES if statuses is None else tuple(statuses)
-    for status in wanted:
-        if status not in STATUSES:
-            raise ValueError(f"statuses: expected some of {', '.join(STATUSES)}, got {status!r}.")
-    fitting = [
-        job
-        for job in trace[skip_rows:]
-        if job.gpus >= 1 and job.status in wanted and (max_gpus is None or job.gpus <= max_gpus)
-    ]
-    if count is not None and count > len(fitting):
-        raise ValueError(f"count: expected at most {len(fitting)}, the usable jobs of the file, got {count}.")
-    if not fitting:
-        raise ValueError(f"skip_rows: expected jobs with GPUs after row {skip_rows}, got none.")
-    return fitting[:count]
-
-
-def read_philly(
-    path: str | PathLike[str],
-    *,
-    cluster: Cluster | None = None,
-    nodes: str | None = None,
-    skip_rows: int = 1000,
-    count: int | None = None,
-    max_gpus: int | None = None,
-    statuses: Sequence[str] | None = None,
-    load: float | None = None,
-    models: Sequence[str] | None = None,
-    seed: int = 0,
-    tick_seconds: float = 1e-3,
-) -> JobsInstance:
+@fields_as_parameters
+def read_philly(path: str | PathLike[str], *, options: TraceOptions = TraceOptions(skip_rows=1000)) -> JobsInstance:
     """Read the last 15,000 jobs of the Philly trace in the form of Gen-Parallel-Workloads.
 
     *Recorded* are arrivals (running sum of ``interval`` over the rows as they stand), users, GPUs and run times. The
@@ -229,7 +237,7 @@ def read_philly(
       `NETWORK_MODELS`, a cut into stages and a number of micro-batches, drawn from the seed and the key, so that other
       filters leave a group as it is. A network that does not fit on the GPUs of the group gives way to another one.
     * The run time is taken as the time on the fastest kinds without traffic between servers, and the iterations are
-      synthesised: n = run time / ((Q + S - 1) * time of the slowest stage), rounded, at least 1. So rounding changes a
+      synthesised: n = run time / ((Q + S - 1) * time of the slowest stage), rounded, at least 1. Rounding changes a
       job's run time by at most half an iteration, and a job shorter than that lasts one iteration. Predicting n within
       a group is predicting the run time.
     * Run times of failed and killed jobs are when they stopped, not what they would have needed; most GPU time of this
@@ -241,24 +249,6 @@ def read_philly(
     ----------
     path
         The file, plain or compressed.
-    cluster
-        Servers of one kind of GPU each; default 32 servers of 8 V100-32GB, or what `nodes` says.
-    nodes
-        Node list of Alibaba's GPU cluster of 2023 (`read_alibaba_nodes`, with its defaults) instead of a cluster.
-    skip_rows
-        Rows at the beginning that are left out; the first job that is kept arrives at 0.
-    count
-        How many jobs; None for all.
-    max_gpus
-        Wider jobs are left out; None leaves none out, and a job wider than the cluster is an error.
-    statuses
-        Some of Pass, Failed, Killed; None for all.
-    load
-        Scales the recorded arrivals to a load (`generate_jobs`); None keeps them.
-    models
-        Networks to draw from; None for all.
-    seed
-        At least 0; of networks and cuts.
 
     Returns
     -------
@@ -277,46 +267,16 @@ def read_philly(
     Jeon et al. (2019), Analysis of large-scale multi-tenant GPU clusters for DNN training workloads, USENIX ATC; github
     msr-fiddle/philly-traces. The cut: Soundar Raj et al. (2024), JSSPP; github DIR-LAB/Gen-Parallel-Workloads.
     """
-    return jobs_from_trace(
-        parse_gpu_trace(read_text(path)),
-        name=instance_name(path),
-        cluster=cluster,
-        nodes=nodes,
-        skip_rows=skip_rows,
-        count=count,
-        max_gpus=max_gpus,
-        statuses=statuses,
-        load=load,
-        models=models,
-        seed=seed,
-        tick_seconds=tick_seconds,
-    )
+    return jobs_from_trace(parse_gpu_trace(read_text(path)), instance_name(path), options)
 
 
-def read_helios(
-    path: str | PathLike[str],
-    *,
-    cluster: Cluster | None = None,
-    nodes: str | None = None,
-    skip_rows: int = 0,
-    count: int | None = None,
-    max_gpus: int | None = None,
-    statuses: Sequence[str] | None = None,
-    load: float | None = None,
-    models: Sequence[str] | None = None,
-    seed: int = 0,
-    tick_seconds: float = 1e-3,
-) -> JobsInstance:
+@fields_as_parameters
+def read_helios(path: str | PathLike[str], *, options: TraceOptions = TraceOptions()) -> JobsInstance:
     """Read the last 15,000 jobs of the Helios trace in the form of Gen-Parallel-Workloads.
 
     What is recorded and what is modelled, and the parameters, are those of `read_philly`; no rows are skipped by
     default. 4,204 of the 15,000 jobs use no GPU and are left out. Many of the rest last a few seconds: the shortest
     last one iteration.
-
-    Returns
-    -------
-    JobsInstance
-        As `read_philly`.
 
     Raises
     ------
@@ -329,17 +289,4 @@ def read_helios(
     github S-Lab-System-Group/HeliosData. The cut: Soundar Raj et al. (2024), JSSPP; github
     DIR-LAB/Gen-Parallel-Workloads.
     """
-    return jobs_from_trace(
-        parse_gpu_trace(read_text(path)),
-        name=instance_name(path),
-        cluster=cluster,
-        nodes=nodes,
-        skip_rows=skip_rows,
-        count=count,
-        max_gpus=max_gpus,
-        statuses=statuses,
-        load=load,
-        models=models,
-        seed=seed,
-        tick_seconds=tick_seconds,
-    )
+    return jobs_from_trace(parse_gpu_trace(read_text(path)), instance_name(path), options)

@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.readers.format import Format, read_format
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import PathLike
 
     from instances.jobs.instance import JobsInstance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobsReader:
-    """A format, and the function that reads it.
-
-    Parameters
-    ----------
-    path
-        Module and function, ``module:function``; imported when it is first used.
-    description
-        What the format is, in one line.
-    extensions
-        Usual endings of its files.
-    """
-
-    path: str
-    description: str
-    extensions: tuple[str, ...]
-
-    def function(self) -> Callable[..., JobsInstance]:
-        """Import and return the function."""
-        module, _, name = self.path.partition(":")
-        function: Callable[..., JobsInstance] = getattr(importlib.import_module(module), name)
-        return function
-
-    def options(self) -> dict[str, inspect.Parameter]:
-        """Return the options of the function by name: its keyword-only parameters."""
-        parameters = inspect.signature(self.function()).parameters
-        return {name: item for name, item in parameters.items() if item.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-JOBS_READERS: dict[str, JobsReader] = {
-    "philly": JobsReader(
-        path="instances.readers.jobs.philly_and_helios:read_philly",
-        description="jobs of Microsoft's Philly trace as Gen-Parallel-Workloads cuts it; networks modelled",
-        extensions=(".csv", ".csv.gz"),
+JOBS_READERS: dict[str, Format] = {
+    "philly": Format(
+        "jobs.philly_and_helios:read_philly",
+        "jobs of Microsoft's Philly trace as Gen-Parallel-Workloads cuts it; networks modelled",
+        (".csv", ".csv.gz"),
     ),
-    "helios": JobsReader(
-        path="instances.readers.jobs.philly_and_helios:read_helios",
-        description="jobs of SenseTime's Helios trace as Gen-Parallel-Workloads cuts it; networks modelled",
-        extensions=(".csv", ".csv.gz"),
+    "helios": Format(
+        "jobs.philly_and_helios:read_helios",
+        "jobs of SenseTime's Helios trace as Gen-Parallel-Workloads cuts it; networks modelled",
+        (".csv", ".csv.gz"),
     ),
 }
 """Formats by name."""
@@ -77,11 +45,5 @@ def read_jobs(format_name: str, path: str | PathLike[str], **options: object) ->
         If the format or an option is unknown, an option is out of range, or the file is broken; the message gives the
         place in the file.
     """
-    if format_name not in JOBS_READERS:
-        raise ValueError(f"format: expected one of {', '.join(JOBS_READERS)}, got {format_name!r}.")
-    reader = JOBS_READERS[format_name]
-    known = reader.options()
-    for name in options:
-        if name not in known:
-            raise ValueError(f"option {name}: expected one of {', '.join(known)}, the options, got {name!r}.")
-    return reader.function()(path, **options)
+    instance: JobsInstance = read_format(JOBS_READERS, format_name, path, options)
+    return instance

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from instances.generators.dag.graph_builder import GraphBuilder, nearest_size
-from instances.generators.parameter_checks import check_integer, check_number, fields_as_parameters
+from instances.parameters import check_integer, check_number, fields_as_parameters
 
 
 def test_inputs_and_rounding() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 import subprocess
@@ -22,9 +23,11 @@ SHARED_OPTIONS = ["cluster", "cost", "seed", "reference_kind"]
 
 @pytest.mark.parametrize("format_name", READERS)
 def test_every_reader_documents_its_options(format_name: str) -> None:
-    """Tests that a reader's options have defaults and stand in its docstring, the shared ones last."""
+    """Tests that options have defaults and stand in the docstring of the reader or of a group, the shared ones last."""
     reader = READERS[format_name]
-    documentation = inspect.getdoc(reader.function()) or ""
+    groups = [type(item.default) for item in inspect.signature(inspect.unwrap(reader.function())).parameters.values()]
+    documented = [reader.function(), *filter(dataclasses.is_dataclass, groups)]
+    documentation = "\n".join(inspect.getdoc(item) or "" for item in documented)
     options = reader.options()
     for name, option in options.items():
         assert option.default is not inspect.Parameter.empty

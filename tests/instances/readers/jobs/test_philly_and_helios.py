@@ -155,7 +155,9 @@ def test_unknown_formats_and_options(trace: Path) -> None:
     """Tests that formats and options are found by name."""
     with pytest.raises(ValueError, match=r"format: expected one of philly, helios, got 'nope'\."):
         read_jobs("nope", trace)
-    with pytest.raises(ValueError, match=r"option colour: expected one of cluster, .*, the options, got 'colour'\."):
+    with pytest.raises(
+        ValueError, match=r"option colour: expected one of .*, the options of format philly, got 'colour'"
+    ):
         read_jobs("philly", trace, colour=1)
     assert all(reader.description and reader.options() for reader in JOBS_READERS.values())
 
