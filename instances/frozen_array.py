@@ -58,7 +58,7 @@ def frozen_integers(values: ArrayLike, *, place: str, shape: Shape) -> NDArray[n
     values
         Integers; booleans and fractions are refused.
     place
-        Where the values stand, for the error message.
+        Place of the values in the file, for the error message.
     shape
         Expected length of each axis; None where any length will do.
 

@@ -1,4 +1,4 @@
-"""Text files, plain or compressed; files that readers see as a whole, old or new; and the format that a file states."""
+"""Text files: plain or compressed ones, files that are replaced in one step, and the format that a file states."""
 
 from __future__ import annotations
 
@@ -52,20 +52,15 @@ def write_text(path: str | PathLike[str], text: str) -> None:
 
 
 PARTIAL = ".part-"
-"""How the names of files begin that are being written; one that stays is of a process that was killed."""
+"""Beginning of the names of files that are being written; a file that stays was left by a killed process."""
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give another name to write under; what is there at the end takes the place of a file at once.
+    """Yield a temporary path to write to; at the end that file replaces the one at `path` in one step.
 
-    Where the writing fails, the old file stays and nothing is left beside it. Several threads and processes may do so
-    at once; the last one wins.
-
-    Parameters
-    ----------
-    path
-        Of the file. The other name is in the same folder and has the same ending.
+    If writing fails, the old file stays and the temporary one is removed. Several threads and processes may write the
+    same file at once; the last one wins. The temporary path is in the same folder and has the same ending.
 
     Raises
     ------
@@ -81,9 +76,9 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def file_format(path: str | PathLike[str]) -> str | None:
-    """Return the ``format`` of a JSON file, such as ``optgap/jobs``; None where it says none or is broken.
+    """Return the ``format`` of a JSON file, such as ``optgap/jobs``; None if the file states none or is broken.
 
-    What is wrong with a broken file is told by the function that reads it.
+    The function that reads the file reports what is broken.
 
     Raises
     ------

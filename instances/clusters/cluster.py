@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +13,6 @@ import numpy as np
 from instances.clusters.gpu_kinds import GPU_KINDS, gpu_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from instances.clusters.gpu_kinds import GpuKind
@@ -130,7 +128,7 @@ def parse_cluster(text: str) -> Cluster:
         If a kind is not in the catalogue, a server has no GPU, or the text has another form.
     """
     if text in CLUSTER_PRESETS:
-        return CLUSTER_PRESETS[text]()
+        return CLUSTER_PRESETS[text].cluster()
     near = difflib.get_close_matches(text, CLUSTER_PRESETS)
     if near and not _looks_like_kinds(text):
         raise ValueError(f"cluster: expected a preset such as {' or '.join(near)}, got {text!r}.")
@@ -197,117 +195,77 @@ GBIT = 1e9 / 8
 """One Gbit/s in bytes per second."""
 
 
-def _mixed_2() -> Cluster:
-    """One server with a fast and a slow GPU: V100-16GB and T4."""
-    return _cluster("V100-16GB+T4")
+@dataclass(frozen=True, slots=True)
+class ClusterPreset:
+    """A named cluster: the text that `parse_cluster` takes, what the cluster models, and how its servers are linked."""
+
+    text: str
+    description: str
+    nic_gbit: float = 100.0
+    nvlink: bool = True
+
+    def cluster(self) -> Cluster:
+        """Return the cluster."""
+        nic = self.nic_gbit * GBIT
+        servers = parse_cluster(self.text).servers
+        return Cluster(servers=tuple(replace(item, nic_bandwidth=nic, nvlink=self.nvlink) for item in servers))
 
 
-def _mixed_3() -> Cluster:
-    """One server with three kinds: V100-16GB, T4 and P100; T4 and P100 swap ranks between compute and memory."""
-    return _cluster("V100-16GB+T4+P100")
-
-
-def _mixed_4() -> Cluster:
-    """Two servers, four kinds: A100-40GB and T4, V100-16GB and P100; 100 Gbit/s."""
-    return _cluster("A100-40GB+T4,V100-16GB+P100")
-
-
-def _mixed_4_slow() -> Cluster:
-    """Four servers with one GPU of its own kind each and 10 Gbit/s: transfers weigh most."""
-    return _cluster("A100-40GB,V100-16GB,T4,P100", nic_bandwidth=10 * GBIT)
-
-
-def _mixed_8() -> Cluster:
-    """Four servers of two like GPUs: A100-40GB, V100-16GB, T4, P100; 100 Gbit/s."""
-    return _cluster("2xA100-40GB,2xV100-16GB,2xT4,2xP100")
-
-
-def _mixed_16() -> Cluster:
-    """Four servers of four like GPUs: A100-40GB, V100-16GB, T4, P100; 100 Gbit/s."""
-    return _cluster("4xA100-40GB,4xV100-16GB,4xT4,4xP100")
-
-
-def _mixed_64() -> Cluster:
-    """Eight servers of eight like GPUs, two servers of each kind: A100-40GB, V100-32GB, T4, P100; 100 Gbit/s."""
-    return _cluster("8xA100-40GB,8xA100-40GB,8xV100-32GB,8xV100-32GB,8xT4,8xT4,8xP100,8xP100")
-
-
-def _v100_t4_p100_pair() -> Cluster:
-    """Two servers that mix V100-16GB, T4 and P100, three GPUs each; 100 Gbit/s."""
-    return _cluster("2xV100-16GB+T4,T4+2xP100")
-
-
-def _k80_p100_v100() -> Cluster:
-    """Three generations, 6 K80, 4 P100 and 2 V100-16GB: ratios of the physical cluster in Gavel (OSDI 2020); 25 Gbit/s.
-
-    The placement on servers and the NICs are assumptions.
-    """
-    return _cluster("6xK80,4xP100,2xV100-16GB", nic_bandwidth=25 * GBIT)
-
-
-def _h100_a100_l40s() -> Cluster:
-    """Three servers of two like GPUs of recent generations: H100, A100-80GB, L40S; 200 Gbit/s."""
-    return _cluster("2xH100,2xA100-80GB,2xL40S", nic_bandwidth=200 * GBIT)
-
-
-def _inference() -> Cluster:
-    """Three servers of two like inference GPUs: L4, T4, A10; no NVLink, 25 Gbit/s."""
-    return _cluster("2xL4,2xT4,2xA10", nic_bandwidth=25 * GBIT)
-
-
-def _workstation() -> Cluster:
-    """Four RTX-2080-Ti in one box without bridges: PCIe only."""
-    return _cluster("4xRTX-2080-Ti", nvlink=False)
-
-
-def _identical_4() -> Cluster:
-    """Four V100-16GB with NVLink in one server: no heterogeneity, for comparison."""
-    return _cluster("4xV100-16GB")
-
-
-def _dgx_a100() -> Cluster:
-    """One server of eight A100-40GB with NVLink (NVIDIA DGX A100)."""
-    return _cluster("8xA100-40GB", nic_bandwidth=200 * GBIT)
-
-
-def _dgx_a100_pair() -> Cluster:
-    """Two servers of eight A100-40GB with NVLink; a 200 Gbit/s NIC per GPU."""
-    return _cluster("8xA100-40GB,8xA100-40GB", nic_bandwidth=200 * GBIT)
-
-
-def _dgx_h100() -> Cluster:
-    """One server of eight H100 with NVLink (NVIDIA DGX H100)."""
-    return _cluster("8xH100", nic_bandwidth=400 * GBIT)
-
-
-CLUSTER_PRESETS: dict[str, Callable[[], Cluster]] = {
-    "mixed-2": _mixed_2,
-    "mixed-3": _mixed_3,
-    "mixed-4": _mixed_4,
-    "mixed-4-slow": _mixed_4_slow,
-    "mixed-8": _mixed_8,
-    "mixed-16": _mixed_16,
-    "mixed-64": _mixed_64,
-    "v100-t4-p100-pair": _v100_t4_p100_pair,
-    "k80-p100-v100": _k80_p100_v100,
-    "h100-a100-l40s": _h100_a100_l40s,
-    "inference-l4-t4-a10": _inference,
-    "workstation-2080-ti": _workstation,
-    "identical-4": _identical_4,
-    "dgx-a100": _dgx_a100,
-    "dgx-a100-pair": _dgx_a100_pair,
-    "dgx-h100": _dgx_h100,
+CLUSTER_PRESETS: dict[str, ClusterPreset] = {
+    "mixed-2": ClusterPreset("V100-16GB+T4", "One server with a fast and a slow GPU: V100-16GB and T4."),
+    "mixed-3": ClusterPreset(
+        "V100-16GB+T4+P100",
+        "One server with three kinds: V100-16GB, T4 and P100; T4 and P100 swap ranks between compute and memory.",
+    ),
+    "mixed-4": ClusterPreset(
+        "A100-40GB+T4,V100-16GB+P100", "Two servers, four kinds: A100-40GB and T4, V100-16GB and P100; 100 Gbit/s."
+    ),
+    "mixed-4-slow": ClusterPreset(
+        "A100-40GB,V100-16GB,T4,P100",
+        "Four servers with one GPU of its own kind each and 10 Gbit/s: transfers weigh most.",
+        nic_gbit=10,
+    ),
+    "mixed-8": ClusterPreset(
+        "2xA100-40GB,2xV100-16GB,2xT4,2xP100",
+        "Four servers of two like GPUs: A100-40GB, V100-16GB, T4, P100; 100 Gbit/s.",
+    ),
+    "mixed-16": ClusterPreset(
+        "4xA100-40GB,4xV100-16GB,4xT4,4xP100",
+        "Four servers of four like GPUs: A100-40GB, V100-16GB, T4, P100; 100 Gbit/s.",
+    ),
+    "mixed-64": ClusterPreset(
+        "2*8xA100-40GB,2*8xV100-32GB,2*8xT4,2*8xP100",
+        "Eight servers of eight like GPUs, two servers of each kind: A100-40GB, V100-32GB, T4, P100; 100 Gbit/s.",
+    ),
+    "v100-t4-p100-pair": ClusterPreset(
+        "2xV100-16GB+T4,T4+2xP100", "Two servers that mix V100-16GB, T4 and P100, three GPUs each; 100 Gbit/s."
+    ),
+    "k80-p100-v100": ClusterPreset(  # the placement on servers and the NICs are assumptions
+        "6xK80,4xP100,2xV100-16GB",
+        "Three generations, 6 K80, 4 P100 and 2 V100-16GB: ratios of the physical cluster in Gavel (OSDI 2020); "
+        "25 Gbit/s.",
+        nic_gbit=25,
+    ),
+    "h100-a100-l40s": ClusterPreset(
+        "2xH100,2xA100-80GB,2xL40S",
+        "Three servers of two like GPUs of recent generations: H100, A100-80GB, L40S; 200 Gbit/s.",
+        nic_gbit=200,
+    ),
+    "inference-l4-t4-a10": ClusterPreset(
+        "2xL4,2xT4,2xA10", "Three servers of two like inference GPUs: L4, T4, A10; no NVLink, 25 Gbit/s.", nic_gbit=25
+    ),
+    "workstation-2080-ti": ClusterPreset(
+        "4xRTX-2080-Ti", "Four RTX-2080-Ti in one box without bridges: PCIe only.", nvlink=False
+    ),
+    "identical-4": ClusterPreset(
+        "4xV100-16GB", "Four V100-16GB with NVLink in one server: no heterogeneity, for comparison."
+    ),
+    "dgx-a100": ClusterPreset(
+        "8xA100-40GB", "One server of eight A100-40GB with NVLink (NVIDIA DGX A100).", nic_gbit=200
+    ),
+    "dgx-a100-pair": ClusterPreset(
+        "2*8xA100-40GB", "Two servers of eight A100-40GB with NVLink; a 200 Gbit/s NIC per GPU.", nic_gbit=200
+    ),
+    "dgx-h100": ClusterPreset("8xH100", "One server of eight H100 with NVLink (NVIDIA DGX H100).", nic_gbit=400),
 }
-"""Clusters by name; the first line of each one's docstring says what it models."""
-
-
-def _cluster(text: str, *, nic_bandwidth: float = DEFAULT_NIC_BANDWIDTH, nvlink: bool = True) -> Cluster:
-    """Make a cluster of servers s0, s1, ... from `2xT4+P100,...`."""
-    servers = []
-    for number, server in enumerate(text.split(",")):
-        kinds = []
-        for group in server.split("+"):
-            count, _, name = group.rpartition("x")
-            kinds += [gpu_kind(name)] * int(count or 1)
-        servers.append(Server(name=f"s{number}", kinds=tuple(kinds), nic_bandwidth=nic_bandwidth, nvlink=nvlink))
-    return Cluster(servers=tuple(servers))
+"""Clusters by name."""

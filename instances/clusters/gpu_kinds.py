@@ -75,8 +75,6 @@ class GpuKind:
         ----------
         flops, moved_bytes
             Work of each task, shape (n,).
-        precision
-            Of the arithmetic.
         efficiency
             Reached share of both peaks, in (0, 1].
 
@@ -97,8 +95,6 @@ class GpuKind:
         ----------
         seconds
             Measured time of each task, shape (n,).
-        precision
-            Of the arithmetic.
         balance
             Computing time over data time: above 1 the task is bound by arithmetic, below by memory. An assumption.
         """

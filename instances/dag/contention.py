@@ -20,15 +20,15 @@ class Contention(StrEnum):
     transfer of an edge (h,i) from GPU k to GPU l on *different* servers occupies the outgoing side of k's server and
     the incoming side of l's server, both exclusively, for its whole delay c[h,i](k,l). Its start S is an integer tick
     to be decided: S >= finish of h, S + c <= start of i. Transfers of delay 0 occupy nothing; transfers within a server
-    are not contended and start at once. So a schedule that keeps the rule also keeps the constraints without it, and
-    the optimum is never below the one without it. With one GPU per server these are the exclusive ports of the
-    literature.
+    are not contended and start at once. A schedule that keeps the rule therefore also keeps the constraints without it,
+    and the optimum is never below the one without contention. With one GPU per server these are the exclusive ports of
+    the literature.
     """
 
     NONE = "none"
-    """Nothing: every transfer starts when its task has finished."""
+    """No contention: every transfer starts when its task has finished."""
     NIC = "nic"
-    """The network interfaces of servers, one transfer per side at a time."""
+    """Contention for the network interfaces of servers: one transfer per side at a time."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:

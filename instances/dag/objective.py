@@ -1,4 +1,4 @@
-"""What a schedule of a DAG instance is judged by."""
+"""Objectives of DAG schedules, recomputed from the schedule alone."""
 
 from __future__ import annotations
 

@@ -30,11 +30,11 @@ class DagSchedule(ReadOnly):
     start
         Start of each task in ticks, shape (n,), int64.
     transfer_start
-        Start of the transfer along each edge in ticks, shape (edges,), int64; None where the schedule knows nothing of
-        contention. Only the transfers that contend for network interfaces (see `Contention`) have starts of their own:
-        the entries of all other edges are `NO_TRANSFER` from our methods, and ignored whatever they are.
+        Start of the transfer along each edge in ticks, shape (edges,), int64; None in a schedule without contention.
+        Only transfers that contend for network interfaces (see `Contention`) need starts; the entries of all other
+        edges are ignored, and our methods set them to `NO_TRANSFER`.
     instance
-        What it was made for, so that it can show itself; the verifier never looks at it.
+        The instance of the schedule, for display only; the verifier ignores it.
 
     Raises
     ------

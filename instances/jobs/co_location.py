@@ -27,9 +27,9 @@ class ResourceDemand:
     Parameters
     ----------
     servers
-        That hold replicas of it.
+        Servers that hold replicas of the job.
     own
-        For each of them own[z], what the job asks there of each resource, in per mille of the server's capacity.
+        For each of them own[z], the demand of the job for each resource there, in per mille of the server's capacity.
     sens
         Per mille of its iteration that is bound by each resource; at most 1000 together.
     """
@@ -42,7 +42,7 @@ class ResourceDemand:
 def resource_demand(
     instance: JobsInstance, job: int, servers: Sequence[int], counts: Sequence[Sequence[int]]
 ) -> ResourceDemand:
-    """Return the demand of a job: section 2 of the reference, a reconstruction of ours.
+    """Return the demand of a job: docs/methods/multi_agent.md, section 2, a reconstruction of ours.
 
     own[v,z] = use[z] times the replicas on v, and sens[z] is that of the job. For the resource ``nic`` ::
 
@@ -53,7 +53,7 @@ def resource_demand(
     Parameters
     ----------
     instance
-        What is scheduled, with interference.
+        An instance with interference.
     servers
         Different servers, those that hold replicas.
     counts
@@ -156,12 +156,12 @@ class CoLocation:
 
     A job needs 1000 d(x) units and consumes its speed per tick; it completes at the first tick by which the sum reaches
     them. Speeds change at starts and completions only, and only those of jobs on the same servers: an event costs as
-    much as there are such jobs. (Section 2 of the reference; ours.)
+    much as there are such jobs. The model is ours: docs/methods/multi_agent.md, section 2.
 
     Parameters
     ----------
     instance
-        What is scheduled, with interference.
+        An instance with interference.
     """
 
     def __init__(self, instance: JobsInstance) -> None:
@@ -206,15 +206,13 @@ class CoLocation:
         Parameters
         ----------
         job
-            One that does not run.
+            A job that does not run.
         time
-            Tick, not before the last event.
+            Tick of the start, not before the last event.
         ticks
-            d(x), how long it would run alone.
-        demand
-            Of the job under its placement.
+            d(x), the duration of the job without others.
         gpus
-            Its GPUs; only where they are named.
+            GPUs of the job; only where they are named.
         """
         run = _Running(demand, tuple(gpus), left=FULL_SPEED * ticks, since=time)
         self._running[job] = run
@@ -254,9 +252,9 @@ class CoLocation:
     def what_if(
         self, job: int, demand: ResourceDemand, gpus: Sequence[Gpu] = ()
     ) -> tuple[int, dict[int, tuple[int, int]]]:
-        """Return the speed that a job would have, and of each job beside it the speeds before and then, in per mille.
+        """Return the speed that a job would have and those of its neighbours before and after its start, in per mille.
 
-        Parameters as in `start`; nothing changes. Jobs that would not slow are not listed.
+        The parameters are those of `start`; nothing changes. Neighbours that would not slow down are not listed.
         """
         job_class, partners = self._class_of[job], set[int]()
         own_pairs = []

@@ -1,4 +1,4 @@
-"""Co-location interference: what jobs on one server, or on one GPU, take from each other."""
+"""Co-location interference: how jobs on one server, or on one GPU, slow each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_TOGETHER = -1
 """Speed of a pair of classes that may not share a GPU."""
 
 FULL_SPEED = 1000
-"""Of a job that nothing slows, in per mille; a server's capacity and a whole iteration are as much."""
+"""Speed in per mille of a job that nothing slows; a server's capacity and a whole iteration are 1000 too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -150,15 +150,7 @@ class Interference(ReadOnly):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairTable:
-    """Which classes may share a GPU, and how fast; checked where an `Interference` is made of it.
-
-    Parameters
-    ----------
-    pair
-        As in `Interference`, shape (classes, classes).
-    source
-        Where it comes from, in a few words.
-    """
+    """Which classes may share a GPU, and how fast, as in `Interference`, which checks it; and the source in words."""
 
     classes: tuple[str, ...]
     pair: NDArray[np.int64]

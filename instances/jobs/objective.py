@@ -1,4 +1,4 @@
-"""What a schedule of a jobs instance is judged by."""
+"""Objectives, durations and completion times of schedules of jobs, recomputed from the schedule alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def objective_weights(instance: JobsInstance, objective: JobsObjective) -> NDArr
 
 
 def placed_durations(instance: JobsInstance, schedule: JobsSchedule) -> NDArray[np.int64]:
-    """Return d(x) = ceil(n * alpha(x)) of every job in ticks, shape (jobs,): how long it would run alone."""
+    """Return d(x) = ceil(n * alpha(x)) of every job in ticks, shape (jobs,): its duration without other jobs."""
     iterations = instance.iterations.tolist()
     durations = []
     for job, servers, counts in _placed(instance, schedule):
@@ -51,9 +51,9 @@ def placed_durations(instance: JobsInstance, schedule: JobsSchedule) -> NDArray[
 
 
 def job_durations(instance: JobsInstance, schedule: JobsSchedule) -> NDArray[np.int64]:
-    """Return how long every job runs in ticks, shape (jobs,): d(x), or more where others interfere.
+    """Return the duration of every job in ticks, shape (jobs,): d(x), or more where other jobs interfere.
 
-    Under interference that follows from a replay of all starts and completions in order of time.
+    Under interference the durations follow from a replay of all starts and completions in order of time.
     """
     alone = placed_durations(instance, schedule)
     if instance.interference is None:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 class JobsSchedule(ReadOnly):
     """Starts and placements of all jobs; not yet verified. `JobsSchedule.from_placements` makes one from matrices.
 
-    When a job completes follows from its placement, and under interference from what runs beside it; it is stored
-    nowhere.
+    Completion times are not stored: they follow from the placements and, under interference, from all other jobs.
 
     Parameters
     ----------
@@ -33,10 +32,10 @@ class JobsSchedule(ReadOnly):
     entry_server, entry_count
         Server, and replicas of the stage on it, of each entry, shape (entries,) each; the servers of a stage ascend.
     instance_name, instance_sha256
-        What it was made for.
+        The instance that the schedule is for.
     gpu
         GPU of each replica on its server, entry by entry, shape (replicas of all jobs,); None where GPUs are not named.
-        An instance with two jobs per GPU asks for names, for others all GPUs of a server are alike.
+        An instance with two jobs per GPU needs names; in others all GPUs of a server are alike.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the catalogue of the reference library says of an instance, and the library's identifier for citation."""
+"""The catalogue of the reference library, and the library's identifier for citation."""
 
 from __future__ import annotations
 
@@ -20,24 +20,20 @@ PROBLEMS = ("dag", "jobs")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueEntry:
-    """An instance of the library: what it is, and how its file was made.
+    """An instance of the library, and how its file was made.
 
     Parameters
     ----------
     name
-        Of the instance and of its file; tells the coordinates of the design.
+        Name of the instance and of its file; it states the coordinates of the design.
     problem
         ``dag`` or ``jobs``.
     sha256
         Content hash of the instance.
-    family
-        Family that generated it.
     size
-        Number of tasks, of jobs where the problem is ``jobs``.
-    gpus
-        Number of GPUs.
+        Number of tasks, or of jobs if the problem is ``jobs``.
     objectives
-        What the ledger has entries of.
+        Objectives for which the ledger has entries.
     coordinates
         Every argument of the generator, as JSON values: seed, cluster, cost model, parameters of the family.
     """
@@ -95,13 +91,13 @@ def library_identifier(version: str, sha256_of: Mapping[str, str]) -> str:
 
     HASH is the SHA-256, as 64 hexadecimal digits, of one line ``NAME HASH-OF-INSTANCE`` per instance, each ended by a
     line feed, in the order of the names' bytes, as UTF-8. The hash of an instance is that of its content
-    (`instances.json_fields`), not of its file: it is the same on every machine and however the file is compressed.
-    Bounds and schedules are not in it, for they become better; `ledger_revision` is of them.
+    (`instances.json_document`), not of its file: it is the same on every machine and however the file is compressed.
+    Bounds and schedules are not part of it, because they become better; `ledger_revision` covers them.
 
     Parameters
     ----------
     version
-        Counts the sets of instances that were published; another set has another version.
+        Number of the published set of instances; another set has another version.
     sha256_of
         Content hash of each instance by name.
     """
@@ -110,12 +106,12 @@ def library_identifier(version: str, sha256_of: Mapping[str, str]) -> str:
 
 
 def ledger_revision(catalogue: Mapping[str, CatalogueEntry], ledger: Mapping[tuple[str, str], LedgerEntry]) -> str:
-    """Return ``sha256:HASH`` of everything that catalogue and ledger say; any change of either is another revision.
+    """Return ``sha256:HASH`` of the whole catalogue and ledger; any change of either gives another revision.
 
     HASH is the SHA-256 over one line of canonical JSON (sorted keys, no white space, ASCII) per entry, each ended by a
     line feed: those of the catalogue in the order of the names, then those of the ledger in the order of the names of
-    instance and objective. It does not depend on how the files are written. Schedules are not in it: their objectives
-    are, and `optgap library check` computes these from them.
+    instance and objective. It does not depend on the layout of the files. Of schedules it covers the objectives, which
+    `optgap library check` recomputes.
     """
     entries: list[CatalogueEntry | LedgerEntry] = [catalogue[name] for name in sorted(catalogue)]
     entries += [ledger[key] for key in sorted(ledger)]

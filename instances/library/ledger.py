@@ -1,4 +1,4 @@
-"""The ledger of the reference library: the best bound and objective of each instance, which may only become better."""
+"""The ledger of the reference library: the best bound and objective of each instance, which can only improve."""
 
 from __future__ import annotations
 
@@ -26,20 +26,18 @@ class Provenance:
 
     Parameters
     ----------
-    method
-        Name of the method.
     budget
-        What the run was given, such as ``20 s`` or ``2000 evaluations``; None where it ran to its end.
+        Budget of the run, such as ``20 s`` or ``2000 evaluations``; None for a run without a limit.
     seconds
-        Time of the run that gave it.
+        Duration of the run.
     threads, seed
-        Of the run; the seed is None where nothing is random.
+        Threads and seed of the run; the seed is None for a method that is not random.
     date
         Day of the run in UTC, as in ISO 8601.
     hardware
         Processor, cores and system.
     versions
-        Of Python, optgap and what computed.
+        Versions of Python, of optgap and of the solvers.
     """
 
     method: str
@@ -79,15 +77,13 @@ class KnownBound:
     value
         Ticks, or weighted ticks.
     proof
-        What proves it, in a few words.
+        The proof, in a few words.
     solver
-        Solver and version behind it, None where none was asked.
-    provenance
-        How it was computed.
+        Solver and version, None for a bound without a solver.
     confirmed_by
-        The second model that confirms it, None where none does.
+        The second model that confirms the bound, None without confirmation.
     confirmed_seconds, confirmed_date
-        Time that this took, and the day; None where it is not confirmed.
+        Duration and day of the confirmation, None without one.
     """
 
     value: int
@@ -100,14 +96,14 @@ class KnownBound:
 
     @property
     def shares_windows(self) -> bool:
-        """Whether what confirms it had the windows of the first model: then the search is confirmed, not the windows.
+        """Whether the second model took its windows from the first: then the search is confirmed, but not the windows.
 
-        "heads and tails" are these windows themselves, empty below the bound.
+        "heads and tails" means that the windows themselves are empty below the bound.
         """
         return self.confirmed_by is not None and self.confirmed_by.endswith(("windows shared", "heads and tails"))
 
     def is_better_than(self, other: KnownBound | None) -> bool:
-        """Say whether it should take the place of another one: larger, or better confirmed."""
+        """Say whether this bound should replace another one: because it is larger, or better confirmed."""
         if other is None or self.value != other.value:
             return other is None or self.value > other.value
         if self.confirmed_by is None or other.confirmed_by is None:
@@ -149,15 +145,13 @@ class KnownSchedule:
     ----------
     objective
         Ticks, or weighted ticks; recomputed from the verified schedule.
-    provenance
-        How it was computed.
     """
 
     objective: int
     provenance: Provenance
 
     def is_better_than(self, other: KnownSchedule | None) -> bool:
-        """Say whether it should take the place of another one."""
+        """Say whether this schedule should replace another one."""
         return other is None or self.objective < other.objective
 
     def to_dict(self) -> dict[str, Any]:
@@ -172,16 +166,12 @@ class KnownSchedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """What is known of one instance and one objective, without contention.
+    """The best proven lower bound and the best schedule of one instance and one objective, without contention.
 
     Parameters
     ----------
     instance
         Name in the catalogue.
-    bound
-        Best proven lower bound, None where there is none.
-    schedule
-        Best schedule, None where there is none.
     """
 
     instance: str
@@ -203,7 +193,7 @@ class LedgerEntry:
 
     @property
     def is_independently_confirmed(self) -> bool:
-        """Say whether the same holds and the second model shares nothing with the first but the instance."""
+        """Say whether the optimum is confirmed by a model that shares nothing with the first but the instance."""
         return self.is_confirmed_optimum and self.bound is not None and not self.bound.shares_windows
 
     @property
@@ -289,7 +279,7 @@ def read_ledger(path: Path) -> dict[Key, LedgerEntry]:
 
 
 def write_ledger(path: Path, entries: Mapping[Key, LedgerEntry]) -> None:
-    """Write a ledger file, one line per entry in alphabetical order; whoever reads sees the old one or the new one."""
+    """Write a ledger file, one line per entry in alphabetical order; readers see either the old file or the new one."""
     lines = ",\n  ".join(json.dumps(entries[key].to_dict(), allow_nan=False) for key in sorted(entries))
     head = f'"format": "{LEDGER_FORMAT}",\n "version": {LEDGER_VERSION}'
     with whole_file(path) as partial:
@@ -298,7 +288,7 @@ def write_ledger(path: Path, entries: Mapping[Key, LedgerEntry]) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a library; whoever dies lets go of it."""
+    """Hold the lock of a library; the system releases it if the process dies."""
     import fcntl  # not on every system; reading needs no lock
 
     with open(folder / LOCK, "w", encoding="utf-8") as file:
@@ -307,12 +297,12 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def improved(old: LedgerEntry, bound: KnownBound | None, schedule: KnownSchedule | None) -> LedgerEntry:
-    """Return an entry with whatever of a bound and a schedule is better than what it has; itself where nothing is.
+    """Return an entry with the better bound and the better schedule; the same object if neither improves it.
 
     Raises
     ------
     LedgerContradictionError
-        If a bound is then above the objective.
+        If the bound is above the objective.
     """
     best_bound = bound if bound is not None and bound.is_better_than(old.bound) else old.bound
     best = schedule if schedule is not None and schedule.is_better_than(old.schedule) else old.schedule

@@ -1,4 +1,4 @@
-"""The reference library as it is stored: how it is read, updated and first written."""
+"""The reference library on disk: reading it, storing better bounds and schedules, and writing a new one."""
 
 from __future__ import annotations
 
@@ -40,16 +40,14 @@ class Library:
 
     Parameters
     ----------
-    folder
-        Where it is.
     version
-        Counts the sets of instances that were published.
+        Number of the published set of instances.
     identifier
-        What papers cite; checked against the catalogue when it is read.
+        Identifier for citation; checked against the catalogue when the library is read.
     catalogue
-        What the instances are, by name.
+        Description of each instance by name.
     ledger
-        What is known of each, by names of instance and objective.
+        Best bound and schedule by names of instance and objective.
     """
 
     folder: Path
@@ -60,7 +58,7 @@ class Library:
 
     @property
     def revision(self) -> str:
-        """What of the bounds and schedules there is now; the identifier does not say it, as they become better."""
+        """Hash of the present bounds and schedules; the identifier leaves them out, because they become better."""
         return ledger_revision(self.catalogue, self.ledger)
 
     def reread(self) -> Library:
@@ -177,19 +175,15 @@ class Library:
         bound: KnownBound | None = None,
         schedule: tuple[KnownSchedule, DagSchedule | JobsSchedule] | None = None,
     ) -> tuple[Library, bool]:
-        """Put a bound and a schedule into the ledger on disk where they are better than what stands there by then.
+        """Store a proven bound and a schedule if they are better than those in the ledger on disk.
 
-        Several processes may do so at once; a process that dies leaves the old entry or the new one, and perhaps a file
+        Several processes may do so at once. A process that dies leaves the old entry or the new one, and perhaps a file
         that `remove_unlisted_files` removes.
 
         Parameters
         ----------
-        name, objective_name
-            Of the entry.
-        bound
-            Proven.
         schedule
-            What to say of it, and the schedule itself, which the caller has verified.
+            The entry of the ledger and the schedule itself, which the caller has verified.
 
         Returns
         -------
@@ -221,7 +215,7 @@ class Library:
             return now, True
 
     def remove_leftovers(self) -> None:
-        """Remove what an update that was killed has left: half-written files, and schedules that no entry has.
+        """Remove what a killed update left behind: half-written files, and schedules that no entry refers to.
 
         Raises
         ------
@@ -238,7 +232,7 @@ def read_library(folder: str | PathLike[str] | None = None) -> Library:
     Parameters
     ----------
     folder
-        Where it is; default the one that comes with the package.
+        Folder of the library; by default the one that comes with the package.
 
     Raises
     ------
@@ -284,11 +278,9 @@ def write_library(
     Parameters
     ----------
     folder
-        Where; made if need be, and emptied of nothing.
-    version
-        Of the set of instances.
+        Folder to write to, which is created if necessary; nothing in it is removed.
     instances
-        Each with its entry of the catalogue, which is written in this order.
+        Entries of the catalogue, which is written in this order, with their instances.
 
     Raises
     ------
@@ -346,11 +338,11 @@ def remove_unlisted_files(folder: Path, schedules: Path, names: Collection[str],
     Parameters
     ----------
     folder, schedules
-        Of a library whose lock is held, and of its schedules.
+        Folder of a library whose lock is held, and the folder of its schedules.
     names
-        Of its instances.
+        Names of the library's instances.
     kept
-        Schedules of its ledger.
+        Files of the schedules in the ledger.
 
     Raises
     ------

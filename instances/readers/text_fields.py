@@ -1,4 +1,4 @@
-"""Numbers, edges and options of files, checked while it is known where in the file they stand."""
+"""Numbers, edges and options of files of public formats; every message names the place in the file."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def integer_field(text: str, place: str, what: str) -> int:
     text
         The field; white space around it is ignored.
     place
-        Where it stands, such as ``line 12``.
+        Place in the file, such as ``line 12``.
     what
-        What it means, such as ``a time``.
+        Meaning of the field, such as ``a time``.
 
     Raises
     ------
@@ -121,12 +121,12 @@ def check_edges(
     edges
         Tail and head of each edge first, then whatever else belongs to it.
     places
-        Where each edge stands in the file.
+        Place of each edge in the file.
 
     Raises
     ------
     ValueError
-        If one does not; the message gives its place. Of a cycle, it is the edge that stands last.
+        If an edge does not; the message gives its place, for a cycle that of the last of its edges.
     """
     first_place: dict[tuple[int, int], str] = {}
     for (tail, head, *_), place in zip(edges, places, strict=True):

@@ -18,7 +18,7 @@ from studies.cli.progress import LiveProgress
 from studies.text import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from instances.clusters.cluster import Cluster
@@ -71,7 +71,7 @@ def generator_list() -> dict[str, Any]:
             }
         ],
         "cluster_presets": [
-            {"name": name, "description": _first_line(preset)} for name, preset in CLUSTER_PRESETS.items()
+            {"name": name, "description": preset.description} for name, preset in CLUSTER_PRESETS.items()
         ],
         "gpu_kinds": [
             {"name": kind.name, "memory_bytes": kind.memory_bytes, "memory_bandwidth": kind.memory_bandwidth}
@@ -111,11 +111,6 @@ def generator_list_text() -> str:
         numbers=["memory GiB", "GB/s"],
     )
     return f"{families}\n\n{jobs_families}\n\n{presets}\n\n{kinds}"
-
-
-def _first_line(function: Callable[..., object]) -> str:
-    """Return the first line of a function's docstring."""
-    return (function.__doc__ or "").strip().split("\n", 1)[0]
 
 
 PLANTED_OPTIONS = ("tasks", "seed", "cluster", "memory_tightness", "forbidden", "tick_seconds", "name")

@@ -117,18 +117,13 @@ def generate(
         At least 0. The graph and the costs draw from streams of their own: another cluster or cost model leaves the
         graph as it is.
     cluster
-        Where it runs; default the preset ``mixed-4``.
+        GPUs and links; default the preset ``mixed-4``.
     cost
         How durations, bytes and memory follow; default `CostModel()`.
     name
-        Name of the instance; the default tells family, number of tasks and seed.
+        The default states family, number of tasks and seed.
     **parameters
         Parameters of the family.
-
-    Returns
-    -------
-    DagInstance
-        The same for the same arguments.
 
     Raises
     ------

@@ -89,20 +89,17 @@ def draw_racks(servers: Sequence[JobsServer], servers_per_rack: int, oversubscri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharing:
-    """What jobs ask of the servers that they share, and how servers stand in racks.
+class RackLayout:
+    """How many neighbouring servers stand in a rack, and how narrow its uplink is; see `draw_racks`.
 
     Parameters
     ----------
-    strength
-        Strength of the demand for cpu and pcie, see `draw_interference`; at 1 a full server asks for about what it has.
     servers_per_rack
         Servers behind one uplink; 0 for no racks.
     oversubscription
         Bandwidth of the network interfaces in a rack over that of its uplink.
     """
 
-    strength: float = 1.0
     servers_per_rack: int = 0
     oversubscription: float = 4.0
 
@@ -110,25 +107,31 @@ class Sharing:
         """Check the ranges."""
         set_checked(
             self,
-            strength=check_number("strength", self.strength, low=0.0, high=1e3),
             servers_per_rack=check_integer("servers_per_rack", self.servers_per_rack, low=0),
             oversubscription=check_number("oversubscription", self.oversubscription, low=1e-3, high=1e6),
         )
 
-    def applied(
-        self,
-        rng: np.random.Generator,
-        servers: Sequence[JobsServer],
-        stream: JobStream,
-        class_of: Sequence[str],
-        share: int,
-    ) -> JobStream:
-        """Return a stream with interference and racks, given the name of the class of each job and the jobs per GPU."""
-        share = check_integer("share", share, low=1, high=2)
-        widest = max(server.gpus for server in servers)
-        interference = draw_interference(rng, class_of, gpus_per_server=widest, share=share, strength=self.strength)
-        racks = draw_racks(servers, self.servers_per_rack, self.oversubscription)
-        return dataclasses.replace(stream, interference=interference, racks=racks)
+
+def interfering(
+    rng: np.random.Generator,
+    servers: Sequence[JobsServer],
+    stream: JobStream,
+    class_of: Sequence[str],
+    *,
+    share: int,
+    strength: float,
+    layout: RackLayout,
+) -> JobStream:
+    """Return a stream with interference and racks, given the name of the class of each job."""
+    interference = draw_interference(
+        rng,
+        class_of,
+        gpus_per_server=max(server.gpus for server in servers),
+        share=check_integer("share", share, low=1, high=2),
+        strength=check_number("strength", strength, low=0.0, high=1e3),
+    )
+    racks = draw_racks(servers, layout.servers_per_rack, layout.oversubscription)
+    return dataclasses.replace(stream, interference=interference, racks=racks)
 
 
 @fields_as_parameters
@@ -139,7 +142,8 @@ def co_located(
     *,
     jobs: int,
     share: int = 1,
-    sharing: Sharing = Sharing(servers_per_rack=2),
+    strength: float = 1.0,
+    layout: RackLayout = RackLayout(servers_per_rack=2),
     mix: TrainingMix = TrainingMix(),
 ) -> JobStream:
     """Make the jobs of `poisson` with interference by network and racks.
@@ -148,10 +152,12 @@ def co_located(
     ----------
     share
         Jobs per GPU, 1 or 2.
+    strength
+        Strength of the demand for cpu and pcie, see `draw_interference`; at 1 a full server asks for about what it has.
     """
-    stream = poisson(rng, cluster, tick_seconds, jobs=jobs, mix=mix)
+    stream, servers = poisson(rng, cluster, tick_seconds, jobs=jobs, mix=mix), jobs_servers(cluster, tick_seconds)
     networks = [str(job.model_tag) for job in stream.jobs]
-    return sharing.applied(rng, jobs_servers(cluster, tick_seconds), stream, networks, share)
+    return interfering(rng, servers, stream, networks, share=share, strength=strength, layout=layout)
 
 
 @fields_as_parameters
@@ -161,11 +167,12 @@ def shared_gpus(
     tick_seconds: float,
     *,
     jobs: int,
-    sharing: Sharing = Sharing(),
+    strength: float = 1.0,
+    layout: RackLayout = RackLayout(),
     mix: TrainingMix = TrainingMix(),
 ) -> JobStream:
     """Make the jobs of `co_located` with two jobs per GPU and, unless asked for, without racks."""
-    return co_located(rng, cluster, tick_seconds, jobs=jobs, share=2, sharing=sharing, mix=mix)
+    return co_located(rng, cluster, tick_seconds, jobs=jobs, share=2, strength=strength, layout=layout, mix=mix)
 
 
 def share_gpus(instance: JobsInstance, pairs: PairTable, *, seed: int) -> JobsInstance:

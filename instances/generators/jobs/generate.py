@@ -33,16 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JobStream:
-    """Jobs without releases, and their arrivals on a scale of its own.
+    """Jobs in order of arrival, without releases, and what else an instance of them needs.
 
     Parameters
     ----------
-    jobs
-        In order of arrival.
     arrivals
-        Ascending, the first at 0, shape (jobs,); any unit.
-    interference, racks
-        As in `JobsInstance`; None for none.
+        Arrivals in any unit, ascending, the first at 0, shape (jobs,).
     """
 
     jobs: Sequence[Job]

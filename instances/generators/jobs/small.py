@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.generators.jobs.co_located import Sharing
+from instances.generators.jobs.co_located import RackLayout, interfering
 from instances.generators.jobs.generate import JobStream
 from instances.jobs.instance import Job, Stage
 from instances.jobs.replicas_fit import replicas_fit
@@ -102,20 +102,14 @@ def small_co_located(
     *,
     jobs: int,
     share: int = 1,
-    sharing: Sharing = Sharing(strength=1.5),
+    strength: float = 1.5,
     classes: int = 2,
+    layout: RackLayout = RackLayout(),
     sizes: SmallJobs = SmallJobs(max_gang=2, max_iterations=3),
 ) -> JobStream:
-    """Make the jobs of `small` with interference by classes that are drawn uniformly.
-
-    Parameters
-    ----------
-    share
-        Jobs per GPU, 1 or 2.
-    classes
-        Number of classes.
-    """
+    """Make the jobs of `small` with interference by so many classes, drawn uniformly; see `co_located`."""
     stream = small(rng, cluster, tick_seconds, jobs=jobs, sizes=sizes)
     drawn = rng.integers(0, check_integer("classes", classes, low=1, high=1000), len(stream.jobs))
     names = [f"c{number}" for number in drawn]
-    return sharing.applied(rng, jobs_servers(cluster, tick_seconds), stream, names, share)
+    servers = jobs_servers(cluster, tick_seconds)
+    return interfering(rng, servers, stream, names, share=share, strength=strength, layout=layout)

@@ -16,19 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundled:
-    """A file in the package.
-
-    Parameters
-    ----------
-    file
-        Its name.
-    format_name
-        Key of the format in `READERS`.
-    cluster
-        What it is put on by default, as text.
-    description
-        What it is, in one line.
-    """
+    """A file in the package; `format_name` is a key of `READERS`, and `cluster` the default, as text."""
 
     file: str
     format_name: str
@@ -66,14 +54,9 @@ def bundled_instance(name: str, *, cluster: Cluster | None = None, seed: int = 0
     name
         A key of `BUNDLED`.
     cluster
-        Where to run it; default that of the file.
+        By default that of the file.
     seed
-        Of the times on kinds other than the reference kind, which are a model (`dag_instance_from_measured`).
-
-    Returns
-    -------
-    DagInstance
-        Named after the bundled file.
+        Seed of the times on kinds other than the reference kind, which are a model (`dag_instance_from_measured`).
 
     Raises
     ------

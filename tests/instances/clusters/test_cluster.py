@@ -82,7 +82,7 @@ def test_the_list_of_presets_is_complete_and_documented() -> None:
     """Tests that the test above knows all presets and that each one says what it models."""
     (marker,) = test_presets.pytestmark  # type: ignore[attr-defined]
     assert [row[0] for row in marker.args[1]] == list(CLUSTER_PRESETS)
-    assert all((make.__doc__ or "").count(" ") > 3 for make in CLUSTER_PRESETS.values())
+    assert all(preset.description.count(" ") > 3 for preset in CLUSTER_PRESETS.values())
 
 
 def test_parse_a_text() -> None:
