@@ -24,9 +24,9 @@ class Fields:
     Parameters
     ----------
     value
-        What the parser returned.
+        A value that the parser returned.
     place
-        Where it stands in the document, such as ``jobs[2]``; empty for the whole document.
+        Place in the document, such as ``jobs[2]``; empty for the whole document.
 
     Raises
     ------

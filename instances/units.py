@@ -1,4 +1,4 @@
-"""How people read durations and sizes: seconds, milliseconds or hours beside ticks, GiB beside bytes."""
+"""Durations and sizes for people: seconds, milliseconds or hours next to ticks, GiB next to bytes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -117,6 +117,43 @@ PCIE_4 = 31.5e9
 PCIE_5 = 63e9
 """PCIe 5.0 with 16 lanes, one direction."""
 
+_V100 = GpuKind(
+    name="V100-16GB",
+    memory_bytes=16 * GIB,
+    memory_bandwidth=900 * GIGA,
+    peak_flops={"fp64": 7.8 * TERA, "fp32": 15.7 * TERA, "fp16": 125 * TERA},
+    pcie_bandwidth=PCIE_3,
+    nvlink_bandwidth=150 * GIGA,
+    source="NVIDIA V100 datasheet (January 2020), SXM2 16 GB; NVLink 300 GB/s in both directions",
+)
+
+_A100 = GpuKind(
+    name="A100-40GB",
+    memory_bytes=40 * GIB,
+    memory_bandwidth=1555 * GIGA,
+    peak_flops={"fp64": 19.5 * TERA, "fp32": 19.5 * TERA, "tf32": 156 * TERA, "fp16": 312 * TERA},
+    pcie_bandwidth=PCIE_4,
+    nvlink_bandwidth=300 * GIGA,
+    source="NVIDIA A100 datasheet, SXM4 40 GB; fp64 of the tensor cores; NVLink 600 GB/s in both directions",
+)
+
+_H100 = GpuKind(
+    name="H100",
+    memory_bytes=80 * GIB,
+    memory_bandwidth=3350 * GIGA,
+    peak_flops={
+        "fp64": 67 * TERA,
+        "fp32": 67 * TERA,
+        "tf32": 494.5 * TERA,
+        "fp16": 989.5 * TERA,
+        "fp8": 1979 * TERA,
+    },
+    pcie_bandwidth=PCIE_5,
+    nvlink_bandwidth=450 * GIGA,
+    source="NVIDIA H100 datasheet, SXM5 80 GB; fp64 of the tensor cores; tf32, fp16, fp8 are given with sparsity "
+    "(989, 1979, 3958 TFLOPS) and halved here; NVLink 900 GB/s in both directions",
+)
+
 _KINDS = (
     GpuKind(
         name="K80",  # one of the two GPUs of a board: half of the board's figures
@@ -136,22 +173,11 @@ _KINDS = (
         nvlink_bandwidth=None,
         source="NVIDIA Tesla P100 for PCIe-based servers datasheet, 16 GB",
     ),
-    GpuKind(
-        name="V100-16GB",
-        memory_bytes=16 * GIB,
-        memory_bandwidth=900 * GIGA,
-        peak_flops={"fp64": 7.8 * TERA, "fp32": 15.7 * TERA, "fp16": 125 * TERA},
-        pcie_bandwidth=PCIE_3,
-        nvlink_bandwidth=150 * GIGA,
-        source="NVIDIA V100 datasheet (January 2020), SXM2 16 GB; NVLink 300 GB/s in both directions",
-    ),
-    GpuKind(
+    _V100,
+    replace(
+        _V100,
         name="V100-32GB",
         memory_bytes=32 * GIB,
-        memory_bandwidth=900 * GIGA,
-        peak_flops={"fp64": 7.8 * TERA, "fp32": 15.7 * TERA, "fp16": 125 * TERA},
-        pcie_bandwidth=PCIE_3,
-        nvlink_bandwidth=150 * GIGA,
         source="NVIDIA V100 datasheet (January 2020), SXM2 32 GB; NVLink 300 GB/s in both directions",
     ),
     GpuKind(
@@ -193,22 +219,12 @@ _KINDS = (
         nvlink_peers=2,  # a bridge
         source="NVIDIA A40 datasheet; NVLink 112.5 GB/s in both directions",
     ),
-    GpuKind(
-        name="A100-40GB",
-        memory_bytes=40 * GIB,
-        memory_bandwidth=1555 * GIGA,
-        peak_flops={"fp64": 19.5 * TERA, "fp32": 19.5 * TERA, "tf32": 156 * TERA, "fp16": 312 * TERA},
-        pcie_bandwidth=PCIE_4,
-        nvlink_bandwidth=300 * GIGA,
-        source="NVIDIA A100 datasheet, SXM4 40 GB; fp64 of the tensor cores; NVLink 600 GB/s in both directions",
-    ),
-    GpuKind(
+    _A100,
+    replace(
+        _A100,
         name="A100-80GB",
         memory_bytes=80 * GIB,
         memory_bandwidth=2039 * GIGA,
-        peak_flops={"fp64": 19.5 * TERA, "fp32": 19.5 * TERA, "tf32": 156 * TERA, "fp16": 312 * TERA},
-        pcie_bandwidth=PCIE_4,
-        nvlink_bandwidth=300 * GIGA,
         source="NVIDIA A100 datasheet, SXM4 80 GB; fp64 of the tensor cores; NVLink 600 GB/s in both directions",
     ),
     GpuKind(
@@ -229,37 +245,13 @@ _KINDS = (
         nvlink_bandwidth=None,
         source="NVIDIA L40S datasheet; tensor figures without sparsity",
     ),
-    GpuKind(
-        name="H100",
-        memory_bytes=80 * GIB,
-        memory_bandwidth=3350 * GIGA,
-        peak_flops={
-            "fp64": 67 * TERA,
-            "fp32": 67 * TERA,
-            "tf32": 494.5 * TERA,
-            "fp16": 989.5 * TERA,
-            "fp8": 1979 * TERA,
-        },
-        pcie_bandwidth=PCIE_5,
-        nvlink_bandwidth=450 * GIGA,
-        source="NVIDIA H100 datasheet, SXM5 80 GB; fp64 of the tensor cores; tf32, fp16, fp8 are given with sparsity "
-        "(989, 1979, 3958 TFLOPS) and halved here; NVLink 900 GB/s in both directions",
-    ),
-    GpuKind(
+    _H100,
+    replace(
+        _H100,
         name="H200",
         memory_bytes=141 * GIB,
         memory_bandwidth=4800 * GIGA,
-        peak_flops={
-            "fp64": 67 * TERA,
-            "fp32": 67 * TERA,
-            "tf32": 494.5 * TERA,
-            "fp16": 989.5 * TERA,
-            "fp8": 1979 * TERA,
-        },
-        pcie_bandwidth=PCIE_5,
-        nvlink_bandwidth=450 * GIGA,
-        source="NVIDIA H200 datasheet, SXM 141 GB; fp64 of the tensor cores; tf32, fp16, fp8 are given with sparsity "
-        "(989, 1979, 3958 TFLOPS) and halved here; NVLink 900 GB/s in both directions",
+        source=_H100.source.replace("H100 datasheet, SXM5 80 GB", "H200 datasheet, SXM 141 GB"),
     ),
 )
 

@@ -149,11 +149,11 @@ def _scaled_to_ccr(
     Where latency alone is beyond half of that, it is scaled down too (and to 0 for ccr 0).
     """
     off_diagonal = ~np.eye(len(latency), dtype=bool)
-    wished = ccr * float(durations[durations != NOT_ALLOWED].mean())
+    target_delay = ccr * float(durations[durations != NOT_ALLOWED].mean())
     mean_latency = float(latency[off_diagonal].mean())
-    if mean_latency > 0.5 * wished:
-        latency = np.floor(latency * (0.5 * wished / mean_latency)).astype(np.int64)
-    if wished == 0:
+    if mean_latency > 0.5 * target_delay:
+        latency = np.floor(latency * (0.5 * target_delay / mean_latency)).astype(np.int64)
+    if target_delay == 0:
         return np.zeros_like(edge_bytes), latency
     links = np.column_stack([latency[off_diagonal], bytes_per_tick[off_diagonal]])
     kinds_of_link, counts = np.unique(links, axis=0, return_counts=True)
@@ -164,10 +164,10 @@ def _scaled_to_ccr(
         delays = [ticks + float(np.ceil(scaled / bandwidth).mean()) for ticks, bandwidth in kinds_of_link.tolist()]
         return float(np.average(delays, weights=counts))
 
-    low, high = 0.0, 2.0 * wished / float(data.mean() * (1.0 / bytes_per_tick[off_diagonal]).mean())
+    low, high = 0.0, 2.0 * target_delay / float(data.mean() * (1.0 / bytes_per_tick[off_diagonal]).mean())
     for _ in range(30):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if mean_delay(middle) < wished else (low, middle)
+        low, high = (middle, high) if mean_delay(middle) < target_delay else (low, middle)
     scaled = np.rint(edge_bytes * high)
     scaled[(edge_bytes > 0) & (scaled < 1)] = 1.0
     return scaled, latency
@@ -176,7 +176,7 @@ def _scaled_to_ccr(
 def _capacities(
     memory: NDArray[np.int64], durations: NDArray[np.int64], cluster: Cluster, cost: CostModel
 ) -> NDArray[np.int64]:
-    """Return the memory of every GPU, scaled to the wished tightness and enlarged until the tasks can be packed."""
+    """Return the memory of every GPU, scaled to the requested tightness and enlarged until the tasks can be packed."""
     capacities = np.array([kind.memory_bytes for kind in cluster.kinds], dtype=np.int64)
     if cost.memory_tightness is None:
         return capacities
@@ -192,11 +192,11 @@ def _capacities(
 
 
 def _can_be_packed(memory: NDArray[np.int64], allowed: NDArray[np.bool_], capacities: NDArray[np.int64]) -> bool:
-    """Say whether the tasks fit if each, largest first, goes to the allowed GPU with the most room left."""
-    room = capacities.copy()
+    """Say whether the tasks fit if each, largest first, goes to the allowed GPU with the most free memory."""
+    free_memory = capacities.copy()
     for task in np.argsort(-memory, kind="stable").tolist():
-        gpu = int(np.where(allowed[task], room, -1).argmax())
-        room[gpu] -= memory[task]
-        if room[gpu] < 0:
+        gpu = int(np.where(allowed[task], free_memory, -1).argmax())
+        free_memory[gpu] -= memory[task]
+        if free_memory[gpu] < 0:
             return False
     return True

@@ -165,14 +165,14 @@ def verify_dag_schedule(
     Parameters
     ----------
     contention
-        What transfers share; the starts of transfers count only where it is not `Contention.NONE`.
+        Starts of transfers are checked unless it is `Contention.NONE`.
 
     Returns
     -------
     list[DagViolation]
-        Which task, GPU or edge, and by how much. Where the number of tasks is wrong, or a task sits on a GPU that is
-        unknown or may not run it, times mean nothing, and only those violations are listed. Contention adds to the
-        constraints without it and takes nothing away: a task that starts too early for its data can be listed for both.
+        Which task, GPU or edge, and by how much. If the number of tasks is wrong, or a task sits on a GPU that is
+        unknown or may not run it, times are undefined, and only those violations are listed. Contention adds
+        constraints and removes none: a task that starts too early for its data can be listed twice.
     """
     if len(schedule.gpu) != instance.num_tasks:
         return [WrongLength(expected=instance.num_tasks, scheduled=len(schedule.gpu))]

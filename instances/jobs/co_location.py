@@ -89,13 +89,13 @@ def resource_demand(
 
 
 def slowdown(own: Sequence[Amount], load: Sequence[Amount], sens: Sequence[Amount]) -> Fraction:
-    """Return how much longer a job's iterations take for the sake of one server, in per mille: 1000 for no longer.
+    """Return how much longer a job's iterations take because of one server, in per mille: 1000 for no longer.
 
     ::
 
         slow = 1000 + sum_z sens[z] * ( max(1000, load[z]) / max(1000, own[z]) - 1 )
 
-    A job that alone asks for more than there is has that in its own times already.
+    If one job alone exceeds the capacity, its own times already include that slowdown.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ class CoLocation:
             heapq.heappush(self._ends, (run.end, job))
 
     def _pairs(self, job: int) -> list[int]:
-        """Return the speeds beside the other jobs on the GPUs of a job."""
+        """Return the speeds of a job as the partner of each other job on its GPUs."""
         own, found = self._class_of[job], []
         for gpu in self._running[job].gpus:
             found += [self._pair[own][self._class_of[other]] for other in self._on_gpu[gpu] if other != job]

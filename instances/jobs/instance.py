@@ -312,7 +312,7 @@ class JobsInstance(ReadOnly):
 
     @property
     def share(self) -> int:
-        """Jobs that may hold one GPU at the same time: 1, or 2 with an interference that says so."""
+        """Jobs that may hold one GPU at the same time: 1, or 2 if the interference allows it."""
         return 1 if self.interference is None else self.interference.share
 
     def num_stages_of(self, job: int) -> int:

@@ -29,9 +29,9 @@ FULL_SPEED = 1000
 class Interference(ReadOnly):
     """Resources, sensitivities and sharing of GPUs; checked when it is made, read-only afterwards.
 
-    A running job slows where the jobs on one of its servers together ask for more of a resource than there is, and
-    where another job sits on one of its GPUs; see `running_speed` for the formula. A reconstruction of ours: Zhao and
-    Wu (2022) predict interference and publish no model of it.
+    A running job slows down if the jobs on one of its servers together exceed the capacity of a resource, or if another
+    job sits on one of its GPUs; see `running_speed` for the formula. The model is a reconstruction of ours: Zhao and Wu
+    (2022) predict interference and publish no model of it.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class Interference(ReadOnly):
     job_class
         Class of each job, shape (jobs,), int64; all of the first class if None.
     pair
-        Speed in per mille of a replica of one class (row) beside one of another (column) on a GPU, shape (classes,
-        classes), 1 to 1000; ``NOT_TOGETHER``, in both directions, where they may not share. No pair if None.
+        Speed in per mille of a replica of one class (row) that shares a GPU with one of another (column), shape
+        (classes, classes), 1 to 1000; ``NOT_TOGETHER``, in both directions, where they may not share. No pair if None.
 
     Raises
     ------

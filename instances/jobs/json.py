@@ -130,7 +130,7 @@ def jobs_instance_document(instance: JobsInstance) -> dict[str, Any]:
 
 
 def _add_interference(document: dict[str, Any], interference: Interference) -> None:
-    """Write what slows jobs: the tables at the top, the rest beside the jobs."""
+    """Add the interference: the tables at the top of the document, the rest to its jobs."""
     document["interference"] = {
         "resources": list(interference.resources),
         "share": interference.share,

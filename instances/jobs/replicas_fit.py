@@ -35,32 +35,32 @@ def replicas_fit(replicas: Sequence[int], allowed: Sequence[Sequence[bool]], cap
         return False
     if all(map(all, allowed)):
         return True
-    room = list(capacity)
-    placed = [[0] * len(room) for _ in replicas]
-    return all(_place(stage, count, allowed, room, placed) for stage, count in enumerate(replicas))
+    free = list(capacity)
+    placed = [[0] * len(free) for _ in replicas]
+    return all(_place(stage, count, allowed, free, placed) for stage, count in enumerate(replicas))
 
 
-def _place(stage: int, count: int, allowed: Sequence[Sequence[bool]], room: list[int], placed: list[list[int]]) -> bool:
+def _place(stage: int, count: int, allowed: Sequence[Sequence[bool]], free: list[int], placed: list[list[int]]) -> bool:
     """Place the replicas of one stage, moving others to other kinds where that is needed."""
     while count > 0:
-        path = _path_to_free_gpus(stage, allowed, room, placed)
+        path = _path_to_free_gpus(stage, allowed, free, placed)
         if path is None:
             return False
         movable = [placed[mover][left] for (_, left), (mover, _) in itertools.pairwise(path)]
-        moved = min(count, room[path[-1][1]], *movable)
+        moved = min(count, free[path[-1][1]], *movable)
         for step, (mover, kind) in enumerate(path):
             placed[mover][kind] += moved
             if step:
                 placed[mover][path[step - 1][1]] -= moved
-        room[path[-1][1]] -= moved
+        free[path[-1][1]] -= moved
         count -= moved
     return True
 
 
 def _path_to_free_gpus(
-    stage: int, allowed: Sequence[Sequence[bool]], room: list[int], placed: list[list[int]]
+    stage: int, allowed: Sequence[Sequence[bool]], free: list[int], placed: list[list[int]]
 ) -> list[tuple[int, int]] | None:
-    """Return the shortest chain of (stage, kind it moves to) that ends at a kind with room; None if there is none."""
+    """Return the shortest chain of (stage, kind it moves to) that ends at a kind with a free GPU, if any."""
     came_from: dict[int, tuple[int, int | None]] = {}  # kind -> stage that moves to it, kind that stage leaves
     layer: list[tuple[int, int | None]] = [(stage, None)]
     while layer:
@@ -70,7 +70,7 @@ def _path_to_free_gpus(
                 if not is_allowed or kind in came_from:
                     continue
                 came_from[kind] = (mover, left)
-                if room[kind] > 0:
+                if free[kind] > 0:
                     return _traced(kind, came_from)
                 following += [(other, kind) for other, row in enumerate(placed) if row[kind] > 0]
         layer = following

@@ -74,7 +74,7 @@ class BadReplicaCount(Violation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongReplicas(Violation):
-    """A stage has another number of replicas than it asks for."""
+    """A stage has more or fewer replicas than the instance states."""
 
     line = "jobs[{0.job}].stages[{0.stage}]: expected {0.expected} replicas, got {0.placed}."
     job: int
@@ -217,9 +217,9 @@ def verify_jobs_schedule(instance: JobsInstance, schedule: JobsSchedule) -> list
     Returns
     -------
     list[JobsViolation]
-        Which job, stage or server, and by how much. Where the schedule is one of another instance, or has another
-        number of jobs or stages, or names no GPUs where two jobs may share one, only that is listed. Where a job is
-        not placed as it asks for, its duration means nothing, and capacities are not checked.
+        Which job, stage or server, and by how much. If the schedule is for another instance, has another number of
+        jobs or stages, or names no GPUs although two jobs may share one, only that is listed. If a job is misplaced,
+        its duration is undefined, and capacities are not checked.
     """
     if schedule.instance_sha256 != instance.sha256:
         return [OtherInstance(expected=instance.sha256, found=schedule.instance_sha256)]
@@ -445,7 +445,7 @@ def verified_bytes(instance: JobsInstance, job: int, counts: Sequence[int]) -> F
 
 @dataclass(slots=True)
 class _Job:
-    """What a job needs and where it stands."""
+    """The demand of a job and the state of its run."""
 
     asks: dict[int, list[Fraction]]  # of each resource, by server, in per mille
     bound: list[Fraction]  # per mille of the iteration, by resource
@@ -512,7 +512,7 @@ def replayed_ends(
 def _job(
     instance: JobsInstance, interference: Interference, job: int, stages: Placement, gpus: Mapping[int, Sequence[int]]
 ) -> _Job:
-    """Work out what a job asks for."""
+    """Compute the demand of a job."""
     comp, comm = verified_parts(instance, job, stages)
     iterations = int(instance.iterations[job])
     bound = [Fraction(int(value)) for value in interference.sens[job]]
@@ -546,7 +546,7 @@ def _speed(
     on_server: Mapping[int, set[int]],
     on_gpu: Mapping[tuple[int, int], set[int]],
 ) -> int:
-    """Return the speed of a job beside those that run now, in per mille, as the formula stands."""
+    """Return the speed of a job among those that run now, in per mille, exactly by the formula."""
     own = jobs[job]
     worst = Fraction(1000)
     for server, asked in own.asks.items():

@@ -214,7 +214,7 @@ class Library:
                 _tidy(now)
             return now, True
 
-    def remove_leftovers(self) -> None:
+    def remove_unfinished(self) -> None:
         """Remove what a killed update left behind: half-written files, and schedules that no entry refers to.
 
         Raises

@@ -141,7 +141,7 @@ def update_library(
     LibraryFileError
         If a file of it is damaged.
     """
-    library.remove_leftovers()
+    library.remove_unfinished()
     for entry in entries:
         instance = library.instance(entry.instance)
         update = _Update(library, instance, entry.instance, entry.objective_name, plan)

@@ -1,6 +1,6 @@
 """The named families of task graphs, and one DAG instance from a named family.
 
-The function of a family takes a random generator and keywords: the wished number of ``tasks``, and parameters of its
+The function of a family takes a random generator and keywords: the requested number of ``tasks``, and parameters of its
 own. It returns a `TaskGraph`, and raises TypeError or ValueError if a parameter is not of its kind or out of range.
 """
 
@@ -112,7 +112,7 @@ def generate(
     family
         Name in `FAMILIES`.
     tasks
-        Wished number of tasks; families of fixed shape come as near as they can.
+        Requested number of tasks; families of fixed shape come as near as they can.
     seed
         At least 0. The graph and the costs draw from streams of their own: another cluster or cost model leaves the
         graph as it is.

@@ -151,12 +151,12 @@ def _work(flops: float, parameters: float, inputs: float, outputs: float) -> Lay
 
 
 def nearest_size(tasks: int, num_tasks_of: Callable[[int], int], *, low: int) -> int:
-    """Return the shape parameter with the number of tasks nearest to a wished one; the smaller of two as near.
+    """Return the shape parameter with the number of tasks nearest to a requested one; of two, the smaller.
 
     Parameters
     ----------
     tasks
-        Wished number of tasks.
+        Requested number of tasks.
     num_tasks_of
         Number of tasks for each value of the shape parameter; increases with it.
     low

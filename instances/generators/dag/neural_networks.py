@@ -36,7 +36,7 @@ def inception(rng: np.random.Generator, *, tasks: int, cells: int | None = None,
     Parameters
     ----------
     tasks
-        Wished number of tasks; the number of cells that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     cells
         Number of cells; overrides `tasks`.
 
@@ -120,7 +120,7 @@ def nasnet(
     rng
         Source of the cell.
     tasks
-        Wished number of tasks; the number of cells that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     cells
         Number of cells; overrides `tasks`.
     blocks
@@ -210,7 +210,7 @@ def transformer(
     Parameters
     ----------
     tasks
-        Wished number of tasks; the number of layers that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     layers
         Number of blocks; overrides `tasks`.
     heads
@@ -288,7 +288,7 @@ def mixture_of_experts(
     rng
         Source of the tokens that each expert gets.
     tasks
-        Wished number of tasks; the number of layers that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     layers
         Number of blocks; overrides `tasks`.
     experts

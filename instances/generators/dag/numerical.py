@@ -73,7 +73,7 @@ def lu(rng: np.random.Generator, *, tasks: int, tiles: int | None = None, tile: 
     Parameters
     ----------
     tasks
-        Wished number of tasks; the number of tiles that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     tiles
         Rows and columns of tiles t; overrides `tasks`.
     tile
@@ -115,7 +115,7 @@ def cholesky(rng: np.random.Generator, *, tasks: int, tiles: int | None = None, 
     Parameters
     ----------
     tasks
-        Wished number of tasks; the number of tiles that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     tiles
         Rows and columns of tiles t; overrides `tasks`.
     tile
@@ -163,7 +163,7 @@ def gaussian_elimination(
     Parameters
     ----------
     tasks
-        Wished number of tasks; the number of columns that comes nearest is taken.
+        Requested number of tasks; the nearest possible number is taken.
     columns
         Block columns m, from 2; overrides `tasks`.
     block
@@ -225,7 +225,7 @@ def fft(rng: np.random.Generator, *, tasks: int, points: int | None = None, batc
     Parameters
     ----------
     tasks
-        Wished number of tasks; the power of two of points whose number comes nearest is taken.
+        Requested number of tasks; the power of two of points whose number comes nearest is taken.
     points
         Points m of the transform, a power of two from 2; overrides `tasks`.
     batch
@@ -302,7 +302,7 @@ def stencil(
     Parameters
     ----------
     tasks
-        Wished number of tasks; there are `blocks` times `steps`, and `steps` is chosen to come nearest.
+        Requested number of tasks; there are `blocks` times `steps`, and `steps` is chosen to come nearest.
     blocks
         Number of blocks; default the square root of `tasks`.
     steps

@@ -47,7 +47,7 @@ def pipeline_training(
     rng
         Source of the number of layers of each stage, uniform from 1 to `max_layers`.
     tasks
-        Wished number of tasks; without the two options below there are 2 `replicas` `stages` `micro_batches`, and
+        Requested number of tasks; without the two options below there are 2 `replicas` `stages` `micro_batches`, and
         `micro_batches` is chosen to come nearest.
     stages
         Number of stages; by default such that there are about four micro-batches per stage.

@@ -152,7 +152,7 @@ def planted_optimum(
     tick_seconds
         Length of a tick; with the cluster it gives latencies and bandwidths.
     name
-        Name of the instance; the default tells certificate, number of tasks, number of GPUs and seed.
+        Name of the instance; the default states certificate, number of tasks, number of GPUs and seed.
 
     Returns
     -------
@@ -285,15 +285,15 @@ def _plan_around_path(
         gap_starts = np.concatenate([[0], begins + lengths])
         gap_ends = np.concatenate([begins, [horizon]])
         gaps += [(gpu, begin, end - begin) for begin, end in zip(gap_starts.tolist(), gap_ends.tolist(), strict=True)]
-    room = np.array([length for _, _, length in gaps], dtype=np.int64)
-    counts = _shares_of_tasks(rng, num_tasks - length, room)
-    beside = [
+    capacity = np.array([length for _, _, length in gaps], dtype=np.int64)
+    counts = _shares_of_tasks(rng, num_tasks - length, capacity)
+    fillers = [
         (gpu, *_cut(rng, begin, length, count, utilisation))
         for (gpu, begin, length), count in zip(gaps, counts.tolist(), strict=True)
         if count
     ]
     path = [(gpu, starts[[place]], durations[[place]]) for place, gpu in enumerate(gpus.tolist())]
-    return _plan(rng, [*path, *beside], length)
+    return _plan(rng, [*path, *fillers], length)
 
 
 def _plan(
@@ -308,12 +308,12 @@ def _plan(
     return _Plan(gpu=gpu[order], start=start[order], duration=duration[order], path=place[:path_length])
 
 
-def _shares_of_tasks(rng: np.random.Generator, num_tasks: int, room: NDArray[np.int64]) -> NDArray[np.int64]:
+def _shares_of_tasks(rng: np.random.Generator, num_tasks: int, capacity: NDArray[np.int64]) -> NDArray[np.int64]:
     """Spread tasks over stretches of time in proportion to their lengths, at most one task per tick."""
-    counts = np.zeros_like(room)
+    counts = np.zeros_like(capacity)
     while (left := num_tasks - int(counts.sum())) > 0:
-        free = room - counts
-        counts = np.minimum(counts + rng.multinomial(left, free / free.sum()), room)
+        free = capacity - counts
+        counts = np.minimum(counts + rng.multinomial(left, free / free.sum()), capacity)
     return counts
 
 

@@ -219,7 +219,7 @@ def fork_join(
     Parameters
     ----------
     tasks
-        Wished number of tasks; with `width` w and `phases` f there are f (w + 1) + 1, and f is chosen to come nearest.
+        Requested number of tasks; `width` w and `phases` f give f (w + 1) + 1, and f is chosen to come nearest.
     width
         Parallel tasks per phase; default the square root of `tasks`.
     phases

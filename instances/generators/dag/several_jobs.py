@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 REFERENCE_GPU = "V100-16GB"
-"""Kind of GPU whose roofline in half precision tells how long a job would run alone on one GPU."""
+"""Kind of GPU whose roofline in half precision gives the duration of a job alone on one GPU."""
 
 MAX_WEIGHT = 10
 """Weights of jobs are uniform integers from 1."""
@@ -232,10 +232,10 @@ def multi_tenant(
     graphs: list[TaskGraph] = []
     left = tasks
     for others in reversed(range(jobs)):
-        wished = max(round(left / (others + 1) * rng.uniform(0.5, 1.5)), 1) if others else left
-        graph = FAMILIES[families[int(rng.integers(len(families)))]].load()(rng, tasks=wished)
+        requested = max(round(left / (others + 1) * rng.uniform(0.5, 1.5)), 1) if others else left
+        graph = FAMILIES[families[int(rng.integers(len(families)))]].load()(rng, tasks=requested)
         if others == 0 or len(graph.task_names) > left - others:
-            graph = layered(rng, tasks=min(wished, left - others))
+            graph = layered(rng, tasks=min(requested, left - others))
         graphs.append(graph)
         left -= len(graph.task_names)
     names = [f"j{job}-{graph.name}" for job, graph in enumerate(graphs)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def random_parents(rng: np.random.Generator, num_tasks: int, max_children: int) -> list[int]:
-    """Return the parent of tasks 1, 2, ...: uniform among the earlier tasks that have room for a child."""
+    """Return the parent of tasks 1, 2, ...: uniform among the earlier tasks with fewer children than the limit."""
     with_room, num_children, parents = [0], [0] * num_tasks, list[int]()
     for task in range(1, num_tasks):
         position = int(rng.integers(len(with_room)))

@@ -132,7 +132,7 @@ def generate_jobs(
     tick_seconds
         Length of a tick; default that of the family.
     name
-        Name of the instance; the default tells family, number of jobs, load and seed.
+        Name of the instance; the default states family, number of jobs, load and seed.
     **parameters
         Parameters of the family.
 

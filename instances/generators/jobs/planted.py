@@ -179,13 +179,13 @@ def _lengths_and_units(rng: np.random.Generator, slots: int) -> list[tuple[int, 
     return sorted(drawn, key=lambda slot: Fraction(slot[0], slot[1]))
 
 
-def _shares(rng: np.random.Generator, jobs: int, room: NDArray[np.int64]) -> NDArray[np.int64]:
+def _shares(rng: np.random.Generator, jobs: int, capacity: NDArray[np.int64]) -> NDArray[np.int64]:
     """Spread jobs over servers and slots: at least one each, at most one per GPU."""
-    counts = np.ones_like(room)
+    counts = np.ones_like(capacity)
     while (left := jobs - int(counts.sum())) > 0:
-        free = (room - counts).ravel()
-        drawn = rng.multinomial(left, free / free.sum()).reshape(room.shape)
-        counts = np.minimum(counts + drawn, room)
+        free = (capacity - counts).ravel()
+        drawn = rng.multinomial(left, free / free.sum()).reshape(capacity.shape)
+        counts = np.minimum(counts + drawn, capacity)
     return counts
 
 
@@ -281,7 +281,7 @@ def planted_jobs(
     tick_seconds
         Length of a tick in seconds; with the cluster it gives bandwidths.
     name
-        Name of the instance; the default tells objective, number of jobs and seed.
+        Name of the instance; the default states objective, number of jobs and seed.
 
     Returns
     -------

@@ -77,7 +77,7 @@ EFFICIENCY = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
-    """What a network and its training configuration fix of a job; who submits it and how long it runs is drawn apart.
+    """The part of a job that its network and training configuration determine; user and run time are drawn separately.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class TrainingJob:
 def training_job(
     model: NetworkModel, *, gpus: int, micro_batches_per_stage: int, cluster: Cluster, tick_seconds: float
 ) -> TrainingJob | None:
-    """Cut a network into as few stages as memory asks for and replicate them.
+    """Cut a network into as few stages as memory allows and replicate them.
 
     Parameters
     ----------

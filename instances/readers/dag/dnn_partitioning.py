@@ -178,15 +178,15 @@ def read_dnn_partitioning(
 ) -> DagInstance:
     """Read a graph of operators or layers with its accelerators, CPUs and memory limit.
 
-    * The devices are the file's accelerators, each with its memory limit, and, if wished, its CPU cores without one.
+    * The devices are the file's accelerators, each with its memory limit, and, optionally, its CPU cores without one.
       A cluster takes their place where it is given; times on an accelerator then are those of the reference kind, and
       times on other kinds are a model, not a measurement.
     * Data goes over links between each accelerator and the memory of the CPU, of 2 GiB/s in the public files: once
       between an accelerator and a CPU core, twice between two accelerators (as if at half the bandwidth), and not at
       all between CPU cores. There is no latency.
-    * A colour class is a set of nodes that must share a device. The DAG problem knows no such constraint; so a class
-      becomes one task, with the sum of the times and of the memory, which starts when the data of all its nodes is
-      there. Where that would close a cycle the class stays apart, its nodes may be placed on different devices, and a
+    * A colour class is a set of nodes that must share a device. The DAG problem has no such constraint; a class
+      therefore becomes one task, with the sum of the times and of the memory, which starts when the data of all its
+      nodes is there. Where that would close a cycle the class stays apart, its nodes may be placed on different devices, and a
       `ColourClassWarning` counts such classes.
 
     Parameters

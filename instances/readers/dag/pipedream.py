@@ -50,9 +50,9 @@ def read_pipedream(
     * With b micro-batches every layer runs b times, on a share of 1/b of the data: times and outputs are divided by b.
       No order among the micro-batches is imposed.
     * A forward task occupies its output, as if nothing were freed or computed in place, and its parameters; a backward
-      task occupies the remaining ``parameter_copies - 1`` (gradients, state of the optimiser). The DAG problem knows no
-      memory that tasks share: the parameters count with the first micro-batch only. So a schedule that runs a layer on
-      several GPUs uses more than the instance says, one that runs it on one GPU exactly that.
+      task occupies the remaining ``parameter_copies - 1`` (gradients, state of the optimiser). Tasks of the DAG
+      problem share no memory: the parameters count with the first micro-batch only. A schedule that runs a layer on
+      several GPUs therefore uses more than the instance states, and one that runs it on one GPU exactly that.
     * `Input` nodes take no time: the profile holds the time of loading data there.
 
     The files name no kind of GPU. See `dag_instance_from_measured` for how times follow on each kind: they are a model,

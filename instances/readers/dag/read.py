@@ -81,7 +81,7 @@ def option_from_text(format_name: str, name: str, text: str) -> object:
     format_name
         A key of `READERS`.
     name
-        The option; hyphens stand for underscores.
+        The option; hyphens replace underscores.
     text
         An integer, a number, ``true`` or ``false``, text, a cluster such as ``2xT4+1xP100``, or ``none``, according to
         the option.

@@ -45,7 +45,7 @@ def read_stg(
     keep_dummies
         Whether the dummies are tasks too. They change no optimum.
     unit_seconds
-        Length of the file's unit of time; with a cluster. It has none by itself.
+        Length of the file's unit of time in seconds; with a cluster. The format does not define it.
     model
         Without a cluster the processors stay identical. With one, a communication cost becomes the bytes that the
         reference kind moves over PCIe in that time.

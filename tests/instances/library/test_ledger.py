@@ -201,7 +201,7 @@ def test_another_process_that_is_killed(folder: Path) -> None:
     process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-    read_library(folder).remove_leftovers()
+    read_library(folder).remove_unfinished()
     library = check_files(folder)
     known = [library.entry(name, "makespan") for name in NAMES]
     assert [found.bound.value if found.bound else None for found in known] == [7] * 8 + [None] * 4
@@ -237,7 +237,7 @@ def test_only_leftovers_are_removed(folder: Path) -> None:
     goes += [folder / ".part-1-2-ledger.json", folder / "schedules" / ".part-1-2-chain-3.makespan.4.json.gz"]
     for path in (*stays, *goes):
         path.write_text("")
-    library.remove_leftovers()
+    library.remove_unfinished()
     assert [path.exists() for path in stays] == [True] * 3
     assert [path.exists() for path in goes] == [False] * 4
     assert library.schedule("chain-3", "makespan") is not None
