@@ -19,8 +19,8 @@ class Domain:
 
     The first columns stand in chains, the chains in groups. In every group exactly one chain steps from 0 to 1, at one
     of its columns: 0 before it, 1 from there to the end of the chain; all other chains of the group are 0. The set is
-    the convex hull of these choices. (With chains of one column each it is: the columns of a group sum to 1.) The
-    columns after the last chain lie between finite bounds.
+    the convex hull of these choices. (If all chains have one column, the columns of a group sum to 1.) The columns
+    after the last chain lie between finite bounds.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Domain:
 
     @classmethod
     def of_boxes(cls, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> Domain:
-        """Return the domain of a linear program that says nothing but finite bounds of its columns."""
+        """Return the domain of a linear program whose columns have finite bounds only."""
         none = np.zeros(1, dtype=np.int64)
         return cls(chain_starts=none, group_starts=none, lower=lower, upper=upper)
 
@@ -67,11 +67,8 @@ class Domain:
     def least(self, costs: NDArray[Any]) -> Any:
         """Return the least of costs x over the set, as exact as the numbers are.
 
-        Parameters
-        ----------
-        costs
-            Per column, shape (columns,): integers of 64 bits that leave room for the sum of all their absolute values,
-            Python's integers (dtype object), or floats.
+        The costs, shape (columns,), are floats, Python's integers (dtype object), or integers of 64 bits that can hold
+        the sum of all their absolute values.
         """
         total = self.step_costs(costs)
         value = costs[self.num_steps :]
@@ -100,7 +97,7 @@ class Domain:
         return point
 
     def step_costs(self, costs: NDArray[Any]) -> NDArray[Any]:
-        """Return what a step at each column of the chains costs: the sum of the costs from there to the chain's end."""
+        """Return the cost of a step at each column of the chains: the sum of costs from there to its chain's end."""
         from_here = costs[: self.num_steps][::-1].cumsum()[::-1]
         beyond = np.append(from_here, 0)[self.chain_starts[1:]]
         total: NDArray[Any] = from_here - np.repeat(beyond, np.diff(self.chain_starts))
@@ -134,7 +131,7 @@ class RowBuilder:
         return rows
 
     def put(self, rows: Any, columns: Any, entries: Any) -> None:
-        """Add entries, which may be scalars or arrays that broadcast; at the same place they add up."""
+        """Add entries, which may be scalars or arrays that broadcast; entries at the same place add up."""
         arrays = np.broadcast_arrays(*(np.asarray(array, dtype=np.int64) for array in (rows, columns, entries)))
         for gathered, array in zip((self._rows, self._columns, self._entries), arrays, strict=True):
             gathered.append(array.reshape(-1))
@@ -162,13 +159,13 @@ class RowBuilder:
 
 
 _ERROR_BITS = 7
-"""Rounding a multiplier may cost about 2**-_ERROR_BITS units of the objective in all rows together."""
+"""Rounding the multipliers may cost about 2**-_ERROR_BITS units of the objective in all rows together."""
 
 _SPARE_BITS = 16
-"""More than needed, where there is room: columns in boxes feel rounding more than once per row."""
+"""Bits beyond those needed, where they fit: columns in boxes are affected by rounding more than once per row."""
 
 _LARGEST_MULTIPLIER = 2.0**100
-"""What is larger, or no number, is no price of anything and counts as 0."""
+"""Larger multipliers, and those that are no numbers, cannot be prices and count as 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -178,15 +175,13 @@ class IntegerLp:
     Parameters
     ----------
     cost
-        Per column, int64.
+        One entry per column, int64.
     matrix
         Rows by columns, int64, without duplicate entries.
-    limit
-        Per row, int64.
-    is_equality
-        Per row.
+    limit, is_equality
+        One entry per row; limits are int64.
     domain
-        Where x lies besides.
+        Further restriction of x.
     """
 
     cost: NDArray[np.int64]
@@ -203,22 +198,16 @@ class IntegerLp:
 
 
 def dual_bound(lp: IntegerLp, multipliers: NDArray[np.float64]) -> int:
-    """Return the bound on the LP that some multipliers prove, rounded up; exact integer arithmetic, no solver.
+    """Return the bound on the linear program that multipliers, one per row, prove; rounded up, without a solver.
 
-    With y >= 0 (of any sign where the row is an equation), for every x of the LP
+    With y >= 0 (of any sign where the row is an equation), for every x of the linear program
 
         cost x >= cost x + y (matrix x - limit) >= min over the domain of (cost + y matrix) x - y limit.
 
-    Multipliers of the wrong sign count as 0, all are rounded to a grid, and the right-hand side is computed in
-    integers: whatever an LP solver did, the bound holds. (Known: textbook weak duality.) Where the domain says that
-    columns sum to 1, the least of them counts, so that tolerances of the solver cost next to nothing.
-
-    Parameters
-    ----------
-    lp
-        The linear program; if it has no solution, any bound is right.
-    multipliers
-        One per row; those that are no finite numbers count as 0.
+    Multipliers of the wrong sign, or that are no finite numbers, count as 0, all are rounded to a grid, and the
+    right-hand side is computed in integers. So the bound holds whatever an LP solver did (docs/bounds.md, section 1.3;
+    textbook weak duality). Where the domain says that columns sum to 1, the least of them counts, so that tolerances of
+    the solver cost next to nothing. If the program has no solution, any bound is right.
     """
     y = np.where(np.abs(multipliers) < _LARGEST_MULTIPLIER, multipliers, 0.0)
     y = np.where(lp.is_equality, y, np.maximum(y, 0.0))
@@ -246,8 +235,8 @@ def _through_columns(matrix: csc_matrix, rows: NDArray[np.int64]) -> NDArray[np.
 def _grid(lp: IntegerLp, y: NDArray[np.float64]) -> tuple[int, type]:
     """Return how many bits after the binary point multipliers get, and in which integers all sums are exact.
 
-    64 bits hold the sums if these stay below 2**61 in absolute value; where the grid would be too coarse for that,
-    Python's own integers take over.
+    64 bits hold the sums if these stay below 2**61 in absolute value; if the grid would be too coarse for that,
+    Python's own integers are used.
     """
     entries, largest = abs(lp.matrix).astype(np.float64), lp.domain.largest()
     limit = np.abs(lp.limit.astype(np.float64))

@@ -16,25 +16,16 @@ if TYPE_CHECKING:
 
 
 LP_SECONDS = 10.0
-"""Limit of each run, far above what the programs here need; past it a bound becomes weaker, never wrong."""
+"""Limit of each run, far above what the programs here need; a run that exceeds it makes a bound weaker, never wrong."""
 
 _LARGEST_COST = 100.0
-"""The largest cost that HiGHS sees: numbers of everyday size keep its tolerances meaningful."""
+"""The largest cost that HiGHS sees: moderate numbers keep its tolerances meaningful."""
 
 
 def highs_multipliers(lp: IntegerLp) -> NDArray[np.float64] | None:
-    """Solve a linear program by HiGHS's interior point method, without crossover to a vertex.
+    """Return multipliers from HiGHS's interior point method, without crossover to a vertex; None if it has none.
 
-    Parameters
-    ----------
-    lp
-        The linear program.
-
-    Returns
-    -------
-    NDArray or None
-        Finite multipliers, one per row, as `dual_bound` takes them; None where HiGHS has none. They are not trusted:
-        `dual_bound` says what they are worth.
+    They are finite, one per row, and not trusted: `dual_bound` computes what they are worth.
     """
     import highspy
     from scipy.sparse import csc_matrix, vstack
@@ -98,7 +89,7 @@ _PATIENCE = 20
 """Rounds without progress that count as standstill."""
 
 _MEMORY = 0.5
-"""Weight of the direction before in the direction of a step."""
+"""Weight of the previous direction in the direction of a step."""
 
 
 def dual_ascent(
@@ -110,21 +101,17 @@ def dual_ascent(
 ) -> NDArray[np.float64]:
     """Return multipliers whose bound, that of `dual_bound` in floats, is at least as high as that of the given ones.
 
-    Every round minimises over the domain under the current multipliers; what the minimiser overruns or leaves of each
-    row is a subgradient. Steps follow Polyak's rule with a target a little above the best value so far, along averaged
-    directions. (Known: textbook subgradient method with deflected directions; the constants are ours.) A round costs
-    two products with the matrix, so this takes grids where an LP solver would need minutes.
+    Every round minimises over the domain under the current multipliers; the excess of the minimiser over the limit of
+    each row is a subgradient. Steps follow Polyak's rule with a target a little above the best value so far, along
+    averaged directions. (Textbook subgradient method with deflected directions; the constants are ours.) A round costs
+    two products with the matrix, so this handles grids for which an LP solver would need minutes.
 
     Parameters
     ----------
-    lp
-        The linear program.
     multipliers
-        Where to begin, one per row, finite; `project` is applied to them.
-    rounds
-        How many at most.
+        Starting point, one per row, finite; `project` is applied to it.
     project
-        Takes multipliers back to where they shall stay, besides their signs.
+        Maps multipliers to those that are wanted, besides their signs.
     """
     from scipy.sparse import csr_matrix, diags
 

@@ -1,4 +1,4 @@
-"""What must come before and after every task: heads and tails per task and GPU, and the path bound that follows."""
+"""Heads and tails, the least time before and after every task on every GPU, and the path bound that follows."""
 
 from __future__ import annotations
 
@@ -55,23 +55,20 @@ def heads_and_tails(
     join-aware form also uses that predecessors on its own GPU cannot overlap there while all others must cross a link:
     for each split of the predecessors into local and remote ones the start is at least the larger of the remote
     arrivals and the one-GPU makespan of the local ones; the least over the splits "local = all that arrive after theta"
-    is a bound (our own derivation).
-    Tails are the mirror image.
+    is a bound. Tails are the mirror image (docs/bounds.md, sections 2.1 to 2.4; the join-aware form is ours).
 
-    All of it holds under contention too, which only removes schedules. Where contention is given, data from other
-    servers also arrives one after the other (`nic_join`); what follows then holds only under it.
+    All of it holds under contention too, which only removes schedules. If contention is given, data from other servers
+    also arrives one after the other (`nic_join`); the results then hold only under it.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     join_aware
-        Whether to use the stronger form; never below the other one.
+        Whether to use the stronger form; it is never below the other one.
     makespan_at_most
         Exclude pairs with head + duration + tail above it, until nothing changes: bounds that follow hold for schedules
         within that makespan only.
     contention
-        What transfers share.
+        Rule under which transfers share interfaces.
     """
     before, after = predecessors(instance), successors(instance)
     same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
@@ -113,7 +110,7 @@ def heads_and_tails(
 
 
 class _Direction(NamedTuple):
-    """What differs between heads and tails: with successors, transposed links and no release heads become tails."""
+    """The inputs in which heads and tails differ: successors, transposed links and no releases give tails."""
 
     order: NDArray[np.int64]  # (n,), every task after its neighbours
     offsets: NDArray[np.int64]  # (n + 1,)
@@ -141,23 +138,14 @@ def _heads(
     most = 0
     for task in range(n):
         most = max(most, side.offsets[task + 1] - side.offsets[task])
-    remote, local, work, memory = (
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )
-    beside, away_ready, away_work, away = (
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )
-    for task in side.order:
+    scratch = np.empty((8, most), dtype=np.int64)
+    remote, local, work, memory = scratch[0], scratch[1], scratch[2], scratch[3]
+    beside, away_ready, away_work, away = scratch[4], scratch[5], scratch[6], scratch[7]
+    for task in side.order:  # invariant: the heads of all neighbours of the task are final
         for k in range(m):
             if not allowed[task, k]:
                 continue
-            size = 0
+            size = 0  # neighbours that count so far; the arrays describe the first `size` of them
             for entry in range(side.offsets[task], side.offsets[task + 1]):
                 if not side.counts[entry]:
                     continue
@@ -185,9 +173,9 @@ def _heads(
                                 away[size] = min(away[size], arrival + delay)
                 memory[size] = task_memory[other]
                 size += 1
-            space = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
+            free = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
             if join_aware:
-                start = earliest_start(size, remote, local, work, memory, space)
+                start = earliest_start(size, remote, local, work, memory, free)
             else:
                 start = 0
                 for item in range(size):

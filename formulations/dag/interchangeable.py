@@ -39,11 +39,11 @@ class Interchangeable:
 
 
 def interchangeable(instance: DagInstance) -> Interchangeable:
-    """Find what can be swapped.
+    """Find GPUs within a server, and GPUs that each make up a server; then whole servers of several GPUs; then tasks.
 
-    GPUs within a server, and GPUs that each make up a server; then whole servers of several GPUs; then tasks. Swapping
-    GPUs within classes, servers within classes and tasks within classes are symmetries that commute in this order: a
-    schedule can be brought into a normal form for all of them (`normal_form`).
+    Swapping GPUs within classes, servers within classes and tasks within classes are symmetries that commute in this
+    order: a schedule can be brought into a normal form for all of them (`normal_form`; docs/formulations.md, section
+    4.3).
     """
     servers = [
         np.flatnonzero(np.array(instance.gpu_servers) == name).tolist() for name in dict.fromkeys(instance.gpu_servers)
@@ -62,7 +62,7 @@ def interchangeable(instance: DagInstance) -> Interchangeable:
 def first_use_order(instance: DagInstance) -> list[int]:
     """Return the order of tasks in which the GPUs of a class are used first: topological, from the narrower end.
 
-    Any fixed order is right; a graph with more sinks than sources is taken from its sources, a join from its sink.
+    Any fixed order is valid; a graph with more sinks than sources is taken from its sources, a join from its sink.
     """
     order: list[int] = instance.topological_order.tolist()
     has_predecessor, has_successor = np.zeros((2, instance.num_tasks), dtype=np.bool_)
@@ -97,7 +97,7 @@ def normal_form(instance: DagInstance, classes: Interchangeable, schedule: DagSc
 
 
 def _transfer_start(instance: DagInstance, schedule: DagSchedule, role: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Return the starts of transfers where each task has the role of another one: its edges have theirs too."""
+    """Return the starts of transfers if each task has the role of another one, whose edges have their roles too."""
     if schedule.transfer_start is None:
         return None
     edge_between = {(tail, head): edge for edge, (tail, head) in enumerate(instance.edges.tolist())}
@@ -106,7 +106,7 @@ def _transfer_start(instance: DagInstance, schedule: DagSchedule, role: NDArray[
 
 
 def first_use(gpus_in_order: NDArray[np.int64], wanted: Iterable[int]) -> int:
-    """Return the first place where one of some GPUs occurs, the length where none does."""
+    """Return the first place where one of some GPUs occurs, or the length if none does."""
     places = np.flatnonzero(np.isin(gpus_in_order, list(wanted)))
     return int(places[0]) if len(places) else len(gpus_in_order)
 
@@ -125,7 +125,7 @@ def _classes(members: Iterable[int], alike: Callable[[int, int], bool]) -> list[
 
 
 def _can_swap(instance: DagInstance, first: list[int], second: list[int]) -> bool:
-    """Say whether swapping some GPUs with as many others, place by place, leaves all data as they are."""
+    """Say whether swapping some GPUs with as many others, place by place, leaves all data unchanged."""
     if len(first) != len(second):
         return False
     swap = np.arange(instance.num_gpus)

@@ -22,12 +22,12 @@ def earliest_start(
     local: NDArray[np.int64],
     duration: NDArray[np.int64],
     memory: NDArray[np.int64],
-    room: int,
+    free_memory: int,
 ) -> int:
     """Return the least start over all splits into local and remote predecessors; `INFINITE` if none is possible.
 
     Local predecessors cannot overlap on the GPU; remote ones may sit anywhere else, even together. It suffices to try
-    "local = all that would arrive after theta if they were remote".
+    "local = all that would arrive after theta if they were remote" (docs/bounds.md, section 2.3).
 
     Parameters
     ----------
@@ -38,35 +38,38 @@ def earliest_start(
     local, duration
         Head and duration of each one on this GPU; `INFINITE` where it cannot sit here.
     memory
-        Of each one in bytes.
-    room
+        Memory of each one in bytes.
+    free_memory
         Bytes that are left for predecessors on this GPU.
     """
     if size == 0:
         return 0
     if size == 1:
-        here = local[0] + duration[0] if memory[0] <= room else INFINITE
+        here = local[0] + duration[0] if memory[0] <= free_memory else INFINITE
         return min(here, remote[0], INFINITE)
     by_head = np.empty(size, dtype=np.int64)
-    for new in range(size):  # by insertion: few predecessors, and quick to compile
+    # Insertion sort, fast for few predecessors and quick to compile: by_head[:new] is sorted by local head.
+    for new in range(size):
         place = new
         while place > 0 and local[by_head[place - 1]] > local[new]:
             by_head[place] = by_head[place - 1]
             place -= 1
         by_head[place] = new
-    best = INFINITE
+    best = INFINITE  # invariant: the least start over the thetas that were tried
     for split in range(-1, size):
         theta = -1 if split < 0 else remote[split]
         if theta >= best:
-            continue  # it waits for the one that arrives at theta
+            continue  # the start is at least theta, an arrival that it waits for
+        # Invariant: `end` is the exact makespan of the local predecessors so far on one GPU, because they are taken by
+        # increasing head; `arrival` is the latest arrival of the remote ones so far.
         arrival, end, used, possible = 0, 0, 0, True
-        for position in range(size):  # increasing heads: the exact one-GPU makespan
+        for position in range(size):
             item = by_head[position]
             if remote[item] <= theta:
                 arrival = max(arrival, remote[item])
                 continue
             used += memory[item]
-            if local[item] >= INFINITE or used > room:
+            if local[item] >= INFINITE or used > free_memory:
                 possible = False
                 break
             end = max(end, local[item]) + duration[item]
@@ -102,27 +105,25 @@ def nic_join(items: JoinItems, at_least: int, infinite: int) -> int:
         sum of durations of those on k with head >= a              <= t - a,
         sum of delays of those away with least finish >= b         <= t - b.
 
-    For each a and b of the predecessors: those with a place beside count for nothing, those with one place for its sum,
-    those with two only if both sums would count them. Allowing fractions of these makes the rest a fractional
-    knapsack, solved by keeping the largest delay per duration on k; where even that fails, no schedule exists. What is
-    possible by t is possible by t + 1, so bisection finds the least t that is not refuted. Tails are the mirror image
-    on the outgoing side. Our own derivation.
+    For each a and b of the predecessors: those that may sit on another GPU of u count for nothing, those with one place
+    count in its sum, those with two only if both sums would count them. Allowing fractions of these makes the rest a
+    fractional knapsack, solved by keeping the largest delay per duration on k; if even that fails, no schedule exists.
+    What is possible by t is possible by t + 1, so bisection finds the least t that is not refuted. Tails are the mirror
+    image on the outgoing side (docs/bounds.md, section 2.4; ours).
 
     Parameters
     ----------
-    items
-        The predecessors.
     at_least
         A lower bound from elsewhere, the least value returned.
     infinite
-        What stands for nowhere and for never.
+        Value that stands for nowhere and for never.
     """
     if len(items.away) < 2 or at_least >= infinite:
         return at_least
     order = np.argsort(-items.away_work / np.maximum(items.local_work, 1e-9))
     if _may_start_by(items, order, at_least):
         return at_least
-    refuted, step = at_least, 1
+    refuted, step = at_least, 1  # invariant: a start by `refuted` is impossible
     while refuted + step < infinite and not _may_start_by(items, order, refuted + step):
         refuted += step
         step *= 2
@@ -138,7 +139,7 @@ def nic_join(items: JoinItems, at_least: int, infinite: int) -> int:
 
 @njit(cache=True)
 def _may_start_by(items: JoinItems, order: NDArray[np.int64], t: int) -> bool:
-    """Say whether no tick refutes that all predecessors are done and their data is there by t."""
+    """Say whether no pair of ticks refutes that all predecessors are done and their data is there by t."""
     for item in order:
         here = items.local_head[item] + items.local_work[item] <= t
         if not here and items.beside[item] > t and items.away[item] > t:
@@ -154,9 +155,9 @@ def _may_start_by(items: JoinItems, order: NDArray[np.int64], t: int) -> bool:
 
 @njit(cache=True)
 def _fits_from(items: JoinItems, order: NDArray[np.int64], t: int, a: int, b: int) -> bool:
-    """Say whether the GPU from a and the incoming side from b to t can take what must be there, in fractions."""
+    """Say whether the GPU from a and the incoming side from b can take, by t, what must be there, in fractions."""
     gpu, nic = t - a, t - b
-    for item in order:  # what has no choice
+    for item in order:  # predecessors with one place; gpu and nic are the ticks that are left
         here = items.local_head[item] + items.local_work[item] <= t
         away = items.away[item] <= t
         if items.beside[item] <= t or (away and items.away_work[item] == 0) or here == away:
@@ -168,7 +169,7 @@ def _fits_from(items: JoinItems, order: NDArray[np.int64], t: int, a: int, b: in
     if gpu < 0 or nic < 0:
         return False
     needed = 0.0
-    for item in order:  # what has a choice: most delay per duration goes to the GPU first
+    for item in order:  # predecessors with two places: those of most delay per duration take the GPU first
         here = items.local_head[item] + items.local_work[item] <= t
         away = items.away[item] <= t
         if items.beside[item] <= t or items.away_work[item] == 0 or not (here and away):
@@ -181,4 +182,4 @@ def _fits_from(items: JoinItems, order: NDArray[np.int64], t: int, a: int, b: in
         else:
             needed += items.away_work[item] * (1.0 - gpu / work)
             gpu = 0
-    return needed <= nic + 1e-6 + 1e-9 * needed  # refuted only beyond what rounding can amount to
+    return needed <= nic + 1e-6 + 1e-9 * needed  # refuted only beyond possible rounding errors

@@ -1,4 +1,4 @@
-"""From a solver's solution to the schedule it means."""
+"""From a solver's solution to the schedule that it describes."""
 
 from __future__ import annotations
 
@@ -22,26 +22,24 @@ def left_shift(
 ) -> DagSchedule:
     """Keep GPUs and orders, and start every task as early as these allow.
 
-    Tasks are taken by (start, rounded to 1e-4 where it is no integer, topological position); each gets the least
-    integer start that its release, its predecessors with transfer delays, and the last finish on its GPU allow (ignored
-    by a task of duration 0). This repairs a MILP solver's tolerances and never makes a right schedule worse.
+    Tasks are taken by (start, rounded to 1e-4 if it is no integer, topological position); each gets the least integer
+    start that its release, its predecessors with transfer delays, and the last finish on its GPU allow (ignored by a
+    task of duration 0). This repairs a MILP solver's tolerances and never makes a feasible schedule worse.
 
-    With starts of transfers the schedule keeps the rule of `Contention.NIC`: transfers between servers are taken along
-    with the tasks, by their starts, each as soon as its data is there and both sides are done with the transfers
-    before it; a task waits for them instead of their delays. The order on every GPU and side stays, so it is again true
-    that a right schedule never gets worse.
+    With starts of transfers the schedule keeps the rule of `Contention.NIC`: transfers between servers are taken in one
+    sequence with the tasks, by their starts, each as soon as its data is there and both sides have finished the
+    transfers before it; a task waits for them instead of their delays. The order on every GPU and side stays, so again
+    a feasible schedule never gets worse.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     gpu
         GPU of each task, shape (n,).
     start
         Start of each task in ticks, not necessarily integer, shape (n,).
     transfer_start
         Start of the transfer along each edge in ticks, not necessarily integer, shape (edges,); entries of edges within
-        a server are ignored. None where transfers do not contend.
+        a server are ignored. None if transfers do not contend.
     """
     if transfer_start is not None:
         return _left_shift_with_transfers(instance, gpu, start, transfer_start)
@@ -68,7 +66,7 @@ def left_shift(
 def _left_shift_with_transfers(
     instance: DagInstance, gpu: NDArray[np.int64], start: NDArray[Any], transfer_start: NDArray[Any]
 ) -> DagSchedule:
-    """Shift tasks and contended transfers, numbered n + edge, in order of start; what is needed always goes first."""
+    """Shift tasks and contended transfers, numbered n + edge, in order of start; each follows all that it needs."""
     n, gpus, servers = instance.num_tasks, gpu.tolist(), instance.gpu_servers
     before, after = predecessors(instance), successors(instance)
     tail_of, head_of = instance.edges[:, 0].tolist(), instance.edges[:, 1].tolist()
@@ -86,7 +84,7 @@ def _left_shift_with_transfers(
     key += [(begin, n + edge) for edge, begin in enumerate(_rounded(transfer_start).tolist())]
     missing = np.diff(before.offsets).tolist()
     release = instance.release[instance.job_of_task].tolist()
-    starts, ready = [0] * n, release.copy()  # ready: when release and data that has arrived allow a task to start
+    starts, ready = [0] * n, release.copy()  # ready: earliest start by release and the data that has arrived
     begins, data_at = [NO_TRANSFER] * instance.num_edges, [0] * instance.num_edges
     free_at: dict[object, int] = {}  # GPUs, and (server, side)
     heap = [(key[task], task) for task in range(n) if missing[task] == 0]

@@ -1,4 +1,4 @@
-"""A stretch of a schedule as a DAG problem of its own: what stands around it becomes heads and tails."""
+"""A stretch of a schedule as a DAG problem of its own: the tasks around it become heads and tails."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Subproblem:
-    """The tasks of a stretch of a schedule, everything else being fixed.
+    """The tasks of a stretch of a schedule, with all others fixed.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Subproblem:
     instance
         The free tasks, the edges between them, and the memory that the fixed tasks leave.
     within
-        Heads, tails and what the whole schedule may cost: `at_least` is a lower bound on the objective of the whole
-        schedule for any change of the free tasks; it proves nothing about `whole`.
+        Heads, tails and limits on the cost of the whole schedule: `at_least` is a lower bound on the objective of the
+        whole schedule for any change of the free tasks; it proves nothing about `whole`.
     completion_tails
-        For weighted completion: from the finish of task t on GPU k to the completion of job j, shape (q, m, jobs),
-        negative where j does not wait for it. None for the makespan.
+        For weighted completion: ticks from the finish of task t on GPU k to the completion of job j, shape (q, m,
+        jobs), negative where j does not wait for it. None for the makespan.
     """
 
     whole: DagInstance
@@ -56,11 +56,11 @@ class Subproblem:
 
     @property
     def schedule(self) -> DagSchedule:
-        """The free tasks as they stand."""
+        """The free tasks as they are in the schedule that was cut."""
         return DagSchedule(gpu=self.around.gpu[self.tasks], start=self.around.start[self.tasks], instance=self.instance)
 
     def inserted(self, schedule: DagSchedule) -> DagSchedule:
-        """Return the whole schedule with the free tasks as `schedule` has them, every task as early as orders allow."""
+        """Return the whole schedule with the free tasks as in `schedule`, every task as early as the orders allow."""
         gpu, start = np.array(self.around.gpu), np.array(self.around.start)
         end = int(start.max(initial=0)) + 1  # orders are all that counts: before, free, after
         gpu[self.tasks], start[self.tasks] = schedule.gpu, schedule.start + end
@@ -69,7 +69,7 @@ class Subproblem:
 
 
 def order_of(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:
-    """Return the tasks by (start, topological position), shape (n,): predecessors first, and every GPU's order."""
+    """Return the tasks by (start, topological position), shape (n,): predecessors first, and in order on every GPU."""
     order = instance.topological_order
     return order[np.argsort(schedule.start[order], kind="stable")]
 
@@ -87,21 +87,18 @@ def subproblem(
 ) -> Subproblem:
     """Cut the tasks at positions `first` to `last` of `order_of` out of a schedule.
 
-    Tasks before stay where they are. Tasks after keep their GPU and the order on it; when they start follows. So a free
-    task's head on GPU k is the largest of its release, the arrivals of fixed predecessors at k, and the time at which
-    the fixed tasks before free k; its tail is the longest way from its finish on k through fixed tasks after, by edges
-    with their transfers and by the order on the GPUs, the first of them on k included. Heads and tails are then carried
-    along the edges between free tasks, and pairs are left out that exceed `at_most`. For weighted completion no job may
-    take longer than twice the makespan plus the horizon of the free tasks: no restriction where all tasks are free.
+    Tasks before the stretch stay where they are. Tasks after it keep their GPU and the order on it, and their starts
+    follow. So a free task's head on GPU k is the largest of its release, the arrivals of fixed predecessors at k, and
+    the time at which the fixed tasks before the stretch free k; its tail is the longest way from its finish on k
+    through fixed tasks after the stretch, by edges with their transfers and by the order on the GPUs, including the
+    first of them on k. Heads and tails are then carried along the edges between free tasks, and pairs that exceed
+    `at_most` are removed. For weighted completion no job may take longer than twice the makespan plus the horizon of
+    the free tasks, which is no restriction if all tasks are free.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     schedule
-        A schedule of it that verifies, without needless waiting (`left_shift`).
-    objective
-        What is minimised.
+        A verified schedule without needless waiting (`left_shift`).
     first, last
         Positions, 0 <= first < last <= n; `last` is the first one after the stretch.
     at_most
@@ -109,8 +106,8 @@ def subproblem(
     lower_bound
         Proven for the whole instance.
     most_gpus
-        Let every free task go to so many GPUs at most beside its own: those with the least head plus duration plus
-        longest tail. None for all. (Ours; the model shrinks with the square.)
+        Allow every free task at most so many GPUs besides its own: those with the least head plus duration plus longest
+        tail. None for all. (Ours; the model shrinks with the square.)
 
     Raises
     ------
@@ -153,7 +150,7 @@ def subproblem(
         job_tails=np.where(allowed, np.take_along_axis(tails, sink[tasks][:, None, None], axis=2)[..., 0], INFINITE),
         allowed=allowed,
     )
-    possible = allowed.any(axis=1)  # where it is nowhere there is no schedule, as the windows say
+    possible = allowed.any(axis=1)  # a task without a GPU makes the windows empty
     finish = np.where(allowed, heads + sub.durations, 0)[..., None]
     reached = np.where(allowed[..., None], np.where(tails >= 0, finish + tails, 0), INFINITE).min(axis=1)
     least = np.maximum(fixed, reached[possible].max(axis=0, initial=0))
@@ -183,7 +180,7 @@ def subproblem(
 
 
 def _completion_limits(instance: DagInstance, fixed: NDArray[np.int64], at_most: int, latest: int) -> NDArray[np.int64]:
-    """Return when every job must be complete, shape (jobs,), given when it is complete at the earliest."""
+    """Return the latest completion of every job, shape (jobs,), given the earliest ones."""
     limits = np.full(instance.num_jobs, latest)
     for job in np.flatnonzero(instance.weight > 0):
         others = int(instance.weight @ fixed) - int(instance.weight[job] * fixed[job])
@@ -223,7 +220,7 @@ def _cut_instance(
 
 
 class WayGraph(NamedTuple):
-    """What the kernels need of the whole instance."""
+    """The whole instance as arrays for the kernels."""
 
     durations: NDArray[np.int64]  # (n, m)
     release: NDArray[np.int64]  # (n,)
@@ -238,7 +235,7 @@ class WayGraph(NamedTuple):
 
 
 def way_graph(instance: DagInstance) -> WayGraph:
-    """Flatten an instance."""
+    """Lay out an instance."""
     before, after = predecessors(instance), successors(instance)
     return WayGraph(
         durations=instance.durations,
@@ -272,7 +269,7 @@ def outer_heads(
     first: int,
     last: int,
 ) -> NDArray[np.int64]:
-    """Return when release, fixed predecessors and fixed tasks before let each free task start, shape (q, m)."""
+    """Return the earliest start of each free task by its release and the fixed tasks before it, shape (q, m)."""
     m = graph.durations.shape[1]
     heads = np.zeros((last - first, m), dtype=np.int64)
     free_at = np.zeros(m, dtype=np.int64)
@@ -309,12 +306,12 @@ def outer_tails(
 ) -> NDArray[np.int64]:
     """Return the longest way from each free task's finish through fixed tasks to every sink, shape (q, m, sinks).
 
-    Negative where the sink does not wait for the task. A task's own sink waits for it directly.
+    It is negative if the sink does not wait for the task. A task's own sink waits for it directly.
     """
     n, m = graph.durations.shape
-    level = np.full((n, num_sinks), -INFINITE, dtype=np.int64)  # from the start of a fixed task after
-    on_gpu = np.full((m, num_sinks), -INFINITE, dtype=np.int64)  # from the start of the first one of each GPU
-    for place in range(n - 1, last - 1, -1):
+    level = np.full((n, num_sinks), -INFINITE, dtype=np.int64)  # from the start of a fixed task after the stretch
+    on_gpu = np.full((m, num_sinks), -INFINITE, dtype=np.int64)  # from the start of the first of them on each GPU
+    for place in range(n - 1, last - 1, -1):  # invariant: level and on_gpu are final for all later places
         task = order[place]
         k = gpu[task]
         duration = graph.durations[task, k]
@@ -356,12 +353,12 @@ def fixed_completion(
     sink: NDArray[np.int64],
     num_sinks: int,
 ) -> NDArray[np.int64]:
-    """Return how late every sink is without the free tasks, shape (sinks,)."""
+    """Return the completion time of every sink without the free tasks, shape (sinks,)."""
     n, m = graph.durations.shape
     completion = np.zeros(num_sinks, dtype=np.int64)
     finish = np.zeros(n, dtype=np.int64)
     free_at = np.zeros(m, dtype=np.int64)
-    for place in range(n):
+    for place in range(n):  # invariant: finish and free_at are those of the fixed tasks before this place
         if first <= place < last:
             continue
         task = order[place]
@@ -394,13 +391,13 @@ def carry_inside(
     sink: NDArray[np.int64],
     first: int,
 ) -> NDArray[np.int64]:
-    """Carry heads (in place) and tails along the edges between free tasks; leave out pairs beyond the limits.
+    """Carry heads (in place) and tails along the edges between free tasks; remove pairs beyond the limits.
 
     Transfer-aware: H[i,k] = max over predecessors h of min over l of (H[h,l] + p[h,l] + c[h,i](l,k)), and the mirror
-    image for the way to every sink. Repeated until no pair is left out any more.
+    image for the way to every sink. This is repeated until no more pair is removed.
     """
     q, m, num_sinks = outer_tails.shape
-    while True:
+    while True:  # invariant: heads never fall, and no removed pair is in a schedule within the limits
         changed = False
         for place in range(q):
             task = order[first + place]

@@ -1,4 +1,4 @@
-"""Start times on a grid of buckets: what every schedule keeps there, rounded the safe way."""
+"""Start times on a grid of buckets: constraints that every schedule satisfies there, rounded the safe way."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TimeGrid:
-    """The coarse problem that is left of an instance when a start s is known as its bucket floor(s / width) only.
+    """The coarse problem that is left of an instance if a start s is known as its bucket floor(s / width) only.
 
     For integers q >= 0, s' >= s + q implies floor(s' / b) >= floor(s / b) + floor(q / b). So the buckets of any
-    schedule keep
+    schedule satisfy
 
         bucket(i) >= bucket(h) + lag[h,i](k,l) for an edge (h,i) with h on k and i on l, lag = floor((p[h,k] + c) / b),
         bucket(i) >= bucket(h) + floor(p[h,k] / b) for two tasks on k that both take time, h before i,
 
     and start within the windows, rounded down. The coarse problem only loses constraints: its optimum times b is never
     above the optimum of the instance, nor is b times the value of a relaxation of it. A task shorter than a bucket
-    occupies nothing. With width 1 nothing is lost. (Ours: derived. Taking the floor of p + c together is never weaker
-    than floors of both.)
+    occupies nothing. With width 1 nothing is lost. Taking the floor of p + c together is never weaker than taking
+    separate floors (docs/bounds.md, section 3.11; ours).
 
     Parameters
     ----------
@@ -69,14 +69,10 @@ def time_grid(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     earliest, latest
         First and last start of task i on GPU k in ticks, both included, shape (n, m); ignored where it is not allowed.
     allowed
         Which pairs of task and GPU count, shape (n, m).
-    width
-        Ticks per bucket.
     """
     possible = allowed & (earliest <= latest)
     durations = np.maximum(instance.durations, 0)

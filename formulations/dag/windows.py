@@ -1,4 +1,4 @@
-"""When every task can run on every GPU: the windows themselves, the horizon, and the plainest windows there are."""
+"""The windows in which every task can run on every GPU, the horizon, and windows that use nothing but releases."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ class Windows:
     around
         Heads, tails and the pairs that are left.
     latest_finish
-        Of task i on GPU k, shape (n, m).
+        Latest finish of task i on GPU k, shape (n, m).
     completion_at_least, completion_at_most
-        Of every job, shape (jobs,); 0 and the largest integer for the makespan, where they do not matter.
+        Completion time of every job, shape (jobs,); 0 and the largest integer for the makespan, where they do not
+        matter.
     at_least, at_most
-        Of the objective; a proven lower bound, and the objective of a verified schedule or the horizon's.
+        Objective: a proven lower bound, and the objective of a verified schedule or that of the horizon.
     """
 
     around: HeadsAndTails
@@ -42,7 +43,7 @@ class Windows:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no schedule within `at_most` exists: a task is left without a GPU, or a lower bound is above."""
+        """Whether no schedule within `at_most` exists: a task has no GPU, or a lower bound is above an upper one."""
         late = bool((self.completion_at_least > self.completion_at_most).any())
         return late or self.at_least > self.at_most or not bool(self.around.allowed.any(axis=1).all())
 
@@ -50,30 +51,24 @@ class Windows:
 def horizon(instance: DagInstance) -> int:
     """Return a time by which some optimal schedule ends: last release plus longest durations plus longest transfers.
 
-    At any tick before the end of a schedule without needless waiting something runs, is transferred, or waits for a
-    release. That holds with and without contention: take an optimal schedule, keep GPUs and all orders (on GPUs, and on
-    the sides of interfaces), and start every task and transfer as early as these allow, which no objective minds. From
-    the last finish go back: every task and transfer starts at a release, at 0, or where another one ends (the task or
-    transfer that it needs, or the one before it on its GPU or side). The chain ends at a release or at 0, has no gap,
-    and visits each task and each edge at most once.
+    In some optimal schedule, at every tick before its end a task runs, data is transferred, or a task waits for a
+    release, and a chain of these back from the last finish visits each task and each edge at most once. That holds with
+    and without contention (docs/bounds.md, section 2.5).
     """
     total = int(instance.release.max(initial=0)) + int(instance.durations.max(axis=1, initial=0).sum())
     return total + sum(int(instance.transfer_delays(edge).max()) for edge in range(instance.num_edges))
 
 
 def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_most: int | None) -> Windows:
-    """Return windows that use no path, no join and no bound, so that no error in one of these can be in them.
+    """Return windows that use no path, no join and no bound, so that no error in one of these can affect them.
 
     A task starts after its release; it finishes by the limit U on the makespan, and by the horizon. For weighted
     completion, job j of weight w[j] > 0 completes by floor((U - sum over other jobs q of w[q] r[q]) / w[j]). Pairs
-    without room for the duration are removed. Far wider than `windows`, hence slower to search (ours: derived).
+    whose duration does not fit are removed. The windows are far wider than those of `formulations.dag.probing.windows`,
+    hence slower to search (docs/bounds.md, section 2.5; ours).
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     objective_at_most
         U; None for all schedules, of which some optimal one ends by the horizon.
     """

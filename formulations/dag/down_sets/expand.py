@@ -1,4 +1,4 @@
-"""From the labels of one layer to those of the next: what one more start means for all tasks that have not started."""
+"""From the labels of one layer to those of the next: what one more start implies for all waiting tasks."""
 
 from __future__ import annotations
 
@@ -23,44 +23,41 @@ def extend(
     space: SearchSpace,
     before: NDArray[np.int32],
     waiting: NDArray[np.int64],
-    num_waiting: int,
     is_waiting: NDArray[np.bool_],
     is_free: NDArray[np.bool_],
     earliest: NDArray[np.int32],
     task: int,
     gpu: int,
-    room: NDArray[np.int64],
+    free_memory: NDArray[np.int64],
     heads: NDArray[np.int32],
     is_due: NDArray[np.bool_],
 ) -> bool:
     """Compute all heads once a task has started as early as it can; False if some task is left without a GPU.
 
-    Starts never decrease from one label to the next. So every other task starts when this one does or later, on its GPU
-    not before it has finished (tasks of duration 0 occupy nothing), elsewhere not before its data is there; and what
-    follows along the edges.
+    Starts never decrease from one label to the next. So every other task starts when this one does or later; on its GPU
+    not before it has finished (tasks of duration 0 occupy nothing), elsewhere not before its data is there; and later
+    tasks follow along the edges.
 
-    A free task that would fit on this GPU before this start shall not come there any more: in a schedule that puts it
-    there later it could be moved to the front, with all other starts as they are. (Of the schedules that complete a
-    label, one of the least sum of starts is therefore never lost.)
+    A free task that would fit on this GPU before this start is not allowed there any more: in a schedule that puts it
+    there later it could be moved to the front, with all other starts unchanged. (Of the schedules that complete a
+    label, one of the least sum of starts is therefore never lost; docs/formulations.md, section 10.2.)
 
     Parameters
     ----------
-    space
-        The instance.
     before
         Heads of the label, shape (n, m).
-    waiting, num_waiting
-        Tasks that have not started, in order; only the first entries count.
+    waiting
+        Tasks that have not started, in order.
     is_waiting, is_free, earliest
         Whether a task has not started, whether all its predecessors have, and its least head; all of shape (n,).
     task, gpu
-        What starts where; it waits, is free and allowed there.
-    room
+        The task that starts, and its GPU; it waits, is free and allowed there.
+    free_memory
         Memory that is left on the limited GPUs after this start, shape (limited GPUs,).
     heads
         Result, shape (n, m).
     is_due
-        Room, shape (n,).
+        Scratch, shape (n,).
     """
     durations, latest_start = space.durations, space.latest_start  # looked up once: every look counts references
     offsets, predecessors, delay = space.offsets, space.predecessors, space.delay
@@ -75,7 +72,8 @@ def extend(
             heads[task, l] = NOWHERE
     for entry in range(successor_offsets[task], successor_offsets[task + 1]):
         is_due[successors[entry]] = True
-    for position in range(num_waiting):
+    # Invariant: heads of the waiting tasks so far are final, and a task is due if a head of a predecessor of it rose.
+    for position in range(len(waiting)):
         other = waiting[position]
         if other == task or (earliest[other] >= finish and earliest[other] >= start and not is_due[other]):
             continue
@@ -102,7 +100,7 @@ def extend(
         if is_new:
             for entry in range(successor_offsets[other], successor_offsets[other + 1]):
                 is_due[successors[entry]] = True
-    return len(room) == 0 or _fits(space, heads, waiting, num_waiting, task, room)
+    return len(free_memory) == 0 or _fits(space, heads, waiting, task, free_memory)
 
 
 @inner
@@ -118,7 +116,7 @@ def _data_arrival(
 ) -> np.int32:
     """Return when the data of a task's waiting predecessors can be on a GPU at the earliest.
 
-    The one that starts now waited until now, and has a head on one GPU.
+    The task that starts now counts as waiting, and has a head on one GPU.
     """
     latest = np.int32(0)
     for entry in range(offsets[other], offsets[other + 1]):
@@ -138,17 +136,16 @@ def _fits(
     space: SearchSpace,
     heads: NDArray[np.int32],
     waiting: NDArray[np.int64],
-    num_waiting: int,
     task: int,
-    room: NDArray[np.int64],
+    free_memory: NDArray[np.int64],
 ) -> bool:
-    """Take limited GPUs from tasks that do not fit into what memory is left; False if one has none left."""
-    for position in range(num_waiting):
+    """Take limited GPUs from tasks that do not fit into the memory that is left; False if a task has no GPU left."""
+    for position in range(len(waiting)):
         other = waiting[position]
         if other == task:
             continue
-        for q in range(len(room)):
-            if space.memory[other] > room[q]:
+        for q in range(len(free_memory)):
+            if space.memory[other] > free_memory[q]:
                 heads[other, space.limited[q]] = NOWHERE
         is_possible = False
         for l in range(heads.shape[1]):
@@ -160,7 +157,7 @@ def _fits(
 
 @inner
 def end_of_job(space: SearchSpace, heads: NDArray[np.int32], task: int, gpu: int) -> int:
-    """Return a bound on when the job of a task is complete if the task sits on a GPU."""
+    """Return a bound on the completion time of a task's job if the task sits on a GPU."""
     return heads[task, gpu] + space.durations[task, gpu] + space.job_tail[task, gpu]
 
 
@@ -170,7 +167,6 @@ def weighted_completion(
     completion: NDArray[np.int32],
     heads: NDArray[np.int32],
     waiting: NDArray[np.int64],
-    num_waiting: int,
     except_for: int,
     least: NDArray[np.int64],
 ) -> int:
@@ -178,17 +174,15 @@ def weighted_completion(
 
     Parameters
     ----------
-    space
-        The instance.
     completion
-        Of the started tasks of every job with their tails, shape (jobs,).
-    heads, waiting, num_waiting, except_for
-        Heads of all tasks, and which have not started; only the first entries count, and not one of them.
+        Completion of the started tasks of every job with their tails, shape (jobs,).
+    heads, waiting, except_for
+        Heads of all tasks, the tasks that have not started, and one of them that does not count.
     least
-        Room, shape (jobs,).
+        Scratch, shape (jobs,).
     """
     least[:] = completion
-    for position in range(num_waiting):
+    for position in range(len(waiting)):  # invariant: least bounds the completion of every job by the tasks so far
         task = waiting[position]
         if task == except_for:
             continue
@@ -214,38 +208,36 @@ def expand(
     parts: int,
     halt: NDArray[np.bool_],
 ) -> None:
-    """Start one more task after every label, in all ways, and keep those children whose down-set falls to one part.
+    """Start one more task after every label, in all ways, and keep the children whose down-set belongs to one part.
 
     Parameters
     ----------
-    space
-        The instance.
     labels
         One part of a layer.
     sequence
         Places of the labels that go on, the best estimates first.
     children
-        Filled; where its places are used up, children without one are counted as dropped.
+        Filled; when its places are used up, children without one are counted as dropped.
     part, parts
-        Number of the part, of so many, by the hash of the down-set: each can be filled by a thread of its own.
+        Number of the part, and number of parts, by the hash of the down-set: each can be filled by a thread of its own.
     halt
-        Shape (1,); true ends it early.
+        Shape (1,); true ends the expansion early.
     """
     n, m = space.durations.shape
-    waiting, heads = np.empty(n, dtype=np.int64), np.empty((1, n, m), dtype=np.int32)
+    order, heads = np.empty(n, dtype=np.int64), np.empty((1, n, m), dtype=np.int32)
     is_waiting, is_free, is_due = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     earliest = np.empty(n, dtype=np.int32)
     is_used, digest = np.zeros(m, dtype=np.bool_), np.empty(DIGEST, dtype=np.int32)
     jobs, limited = len(space.weight), len(space.limited)
     bits, least = np.zeros(labels.started.shape[1], dtype=np.uint64), np.zeros(jobs, dtype=np.int64)
     completion, used = np.zeros((1, jobs), dtype=np.int32), np.zeros((1, limited), dtype=np.int64)
-    room, child = np.zeros(limited, dtype=np.int64), heads[0]
-    for place in sequence:
+    free_memory, child = np.zeros(limited, dtype=np.int64), heads[0]
+    for place in sequence:  # invariant: the children of all labels before this place are kept, dominated or refuted
         if halt[0]:
             return
         before, started = labels.heads[place], labels.started[place]
-        count = _look(space, before, started, waiting, is_waiting, is_free, earliest, is_used)
-        for position in range(count):
+        waiting = order[: _look(space, before, started, order, is_waiting, is_free, earliest, is_used)]
+        for position in range(len(waiting)):
             task = waiting[position]
             like = space.like_task[task]
             if not is_free[task] or (like >= 0 and not has_bit(started, like)):
@@ -258,24 +250,24 @@ def expand(
             for gpu in range(m):
                 if before[task, gpu] >= NOWHERE or (space.like_gpu[gpu] >= 0 and not is_used[space.like_gpu[gpu]]):
                     continue
-                has_room = True
+                fits = True
                 for q in range(limited):
                     used[0, q] = labels.used[place, q]
                     if space.limited[q] == gpu:
                         used[0, q] += space.memory[task]
-                    room[q] = space.capacity[q] - used[0, q]
-                    has_room = has_room and room[q] >= 0
-                if not has_room or not extend(
-                    space, before, waiting, count, is_waiting, is_free, earliest, task, gpu, room, child, is_due
+                    free_memory[q] = space.capacity[q] - used[0, q]
+                    fits = fits and free_memory[q] >= 0
+                if not fits or not extend(
+                    space, before, waiting, is_waiting, is_free, earliest, task, gpu, free_memory, child, is_due
                 ):
                     continue
                 if jobs > 0:
                     completion[0] = labels.completion[place]
                     job = space.job_of_task[task]
                     completion[0, job] = max(completion[0, job], end_of_job(space, child, task, gpu))
-                    if weighted_completion(space, completion[0], child, waiting, count, task, least) > space.most:
+                    if weighted_completion(space, completion[0], child, waiting, task, least) > space.most:
                         continue
-                keep(children, bits, hashed, heads, completion, used, waiting, count, task, digest)
+                keep(children, bits, hashed, heads, completion, used, waiting, task, digest)
 
 
 @inner
@@ -289,7 +281,7 @@ def _look(
     earliest: NDArray[np.int32],
     is_used: NDArray[np.bool_],
 ) -> int:
-    """Say which tasks of a label wait and how many, which are free, when they can start, and which GPUs are used."""
+    """Find the tasks that wait (and return how many), those that are free, their least heads, and the used GPUs."""
     n, m = heads.shape
     is_used[:] = False
     count = 0

@@ -1,4 +1,4 @@
-"""Labels: what matters of a partial schedule for all that may follow, and which of them no other one dominates."""
+"""Labels: the part of a partial schedule that matters for all that may follow, and dominance between them."""
 
 from __future__ import annotations
 
@@ -15,36 +15,35 @@ if TYPE_CHECKING:
 
 
 SIZE, FREE, GROUPS, ENTRIES, DROPPED = 0, 1, 2, 3, 4
-"""Places in `Labels.counts`: places in use, first of those that are free again, groups and entries in use, and how many
-children found no place."""
+"""Indices of `Labels.counts`: places in use, first place of the free chain, groups, entries, and dropped children."""
 
 EMPTY = -1
 """No group in the table; end of the chain of free places."""
 
 DIGEST = 16
-"""Heads in a digest."""
+"""Number of heads in a digest."""
 
-ROOM_FOR_ENTRIES = 4
-"""Entries per place: groups that grow leave room behind, less than twice their size, and have up to twice as much.
+ENTRIES_PER_PLACE = 4
+"""Entries per place: groups that grow leave gaps of less than twice their size, and reserve up to twice as much.
 
-Where labels were removed again it may not be enough; then some are dropped, and counted.
+If labels were removed again this may not be enough; then some are dropped, and counted.
 """
 
 
 class Labels(NamedTuple):
     """Labels that have started the same number of tasks, grouped by down-set.
 
-    The entries of a group lie side by side, so that most labels are compared without being looked at.
+    The entries of a group are contiguous, so that most labels are compared by their digests alone.
     """
 
-    heads: NDArray[np.int32]  # (places, n, m), earliest start of each task; of a started one its start, on its GPU only
+    heads: NDArray[np.int32]  # (places, n, m), earliest start of each task; the start of a started one, on its GPU
     started: NDArray[np.uint64]  # (places, words), the down-set, a bit per task
-    completion: NDArray[np.int32]  # (places, jobs), of the started tasks of every job, with their tails
+    completion: NDArray[np.int32]  # (places, jobs), completion of the started tasks of every job, with their tails
     used: NDArray[np.int64]  # (places, limited GPUs), bytes
     estimate: NDArray[np.int64]  # (places,), of the objective
     free: NDArray[np.int64]  # (places,), next place that is free again
     table: NDArray[np.int64]  # (power of two,), group of a down-set by its hash
-    group: NDArray[np.int64]  # (places, 3), first entry, entries, room for entries
+    group: NDArray[np.int64]  # (places, 3), first entry, entries, reserved entries
     entry: NDArray[np.int64]  # (entries,), place
     digest: NDArray[np.int32]  # (entries, DIGEST), the first heads of waiting tasks, then zeros
     counts: NDArray[np.int64]  # (5,)
@@ -59,11 +58,11 @@ def bytes_per_label(space: SearchSpace) -> int:
     """Return how much memory a place takes, with its share of table, groups and entries."""
     n, m = space.durations.shape
     own = 4 * n * m + 8 * words_for(n) + 4 * len(space.weight) + 8 * len(space.limited) + 16
-    return own + 32 + 24 + ROOM_FOR_ENTRIES * (8 + 4 * DIGEST)
+    return own + 32 + 24 + ENTRIES_PER_PLACE * (8 + 4 * DIGEST)
 
 
 def new_labels(space: SearchSpace, places: int) -> Labels:
-    """Return room for labels, none of them in use."""
+    """Return empty labels with so many places."""
     n, m = space.durations.shape
     labels = Labels(
         heads=np.empty((places, n, m), dtype=np.int32),
@@ -74,8 +73,8 @@ def new_labels(space: SearchSpace, places: int) -> Labels:
         free=np.empty(places, dtype=np.int64),
         table=np.empty(1 << max(2 * places - 1, 1).bit_length(), dtype=np.int64),
         group=np.empty((places, 3), dtype=np.int64),
-        entry=np.empty(ROOM_FOR_ENTRIES * places, dtype=np.int64),
-        digest=np.empty((ROOM_FOR_ENTRIES * places, DIGEST), dtype=np.int32),
+        entry=np.empty(ENTRIES_PER_PLACE * places, dtype=np.int64),
+        digest=np.empty((ENTRIES_PER_PLACE * places, DIGEST), dtype=np.int32),
         counts=np.empty(5, dtype=np.int64),
     )
     clear(labels)
@@ -83,13 +82,13 @@ def new_labels(space: SearchSpace, places: int) -> Labels:
 
 
 def clear(labels: Labels) -> None:
-    """Forget all labels."""
+    """Remove all labels."""
     labels.table[:] = EMPTY
     labels.counts[:] = 0, EMPTY, 0, 0, 0
 
 
 def begin(labels: Labels, space: SearchSpace) -> None:
-    """Make the one label of the empty schedule, where there is none yet."""
+    """Make the label of the empty schedule, the first one."""
     labels.heads[0] = space.heads
     labels.started[0] = 0
     labels.completion[0] = space.completion
@@ -117,10 +116,10 @@ def hash_of(started: NDArray[np.uint64]) -> np.uint64:
 
 @inner
 def _group_of(labels: Labels, started: NDArray[np.uint64], hashed: np.uint64) -> int:
-    """Return the group of a down-set, a new one if there is none; `EMPTY` if there is no room for one."""
+    """Return the group of a down-set, a new one if there is none; `EMPTY` if no memory is left for one."""
     last = np.uint64(len(labels.table) - 1)
     slot = hashed & last
-    while labels.table[slot] != EMPTY:
+    while labels.table[slot] != EMPTY:  # linear probing: all slots before this one hold groups of other down-sets
         group = labels.table[slot]
         place, is_same = labels.entry[labels.group[group, 0]], True
         for word in range(len(started)):
@@ -140,8 +139,8 @@ def _group_of(labels: Labels, started: NDArray[np.uint64], hashed: np.uint64) ->
 
 
 @inner
-def _make_room(labels: Labels, group: int) -> bool:
-    """Move a group that is full to where it has twice as much room; False if there is none."""
+def _enlarge(labels: Labels, group: int) -> bool:
+    """Move a full group to where it has twice as many entries; False if none are left."""
     first, size = labels.group[group, 0], labels.group[group, 1]
     if size < labels.group[group, 2]:
         return True
@@ -163,11 +162,10 @@ def _is_covered(
     high: NDArray[np.int32],
     high_place: int,
     waiting: NDArray[np.int64],
-    num_waiting: int,
     except_for: int,
 ) -> bool:
     """Say whether no waiting task has a head in the first label that is above the one in the second."""
-    for position in range(num_waiting):
+    for position in range(len(waiting)):
         task = waiting[position]
         if task == except_for:
             continue
@@ -192,8 +190,8 @@ def _next_comparable(
 ) -> tuple[int, bool, bool]:
     """Return the next entry whose digest is nowhere above or nowhere below another one, and which; the end if none is.
 
-    A loop of its own, for every call counts references, and without branches within a digest, for the compiler then
-    compares several heads at once.
+    It is a loop of its own because every call counts references, and has no branches within a digest because the
+    compiler then compares several heads at once.
     """
     for other in range(entry, end):
         least, most = np.int32(0), np.int32(0)
@@ -214,33 +212,30 @@ def keep(
     completion: NDArray[np.int32],
     used: NDArray[np.int64],
     waiting: NDArray[np.int64],
-    num_waiting: int,
     except_for: int,
     digest: NDArray[np.int32],
 ) -> None:
     """Add a label unless one of the same down-set dominates it; remove those that it dominates.
 
-    A label dominates another one of the same down-set if no task that waits can start earlier after the other one, on
-    any GPU, and no job ends earlier, and no GPU has more memory left: what completes the other one, start by start,
-    completes it too. Where there is no place left, `labels.counts` says that a label was dropped.
+    A label dominates another one of the same down-set if no waiting task can start earlier after the other one, on any
+    GPU, no job ends earlier, and no GPU has more memory left: all starts that complete the other one complete it too.
+    If no place is left, `labels.counts` says that a label was dropped (docs/formulations.md, section 10.1).
 
     Parameters
     ----------
-    labels
-        Changed.
     started, hashed
         The down-set and its hash.
     heads, completion, used
-        Of the candidate, with a leading axis of length 1.
-    waiting, num_waiting
-        Tasks that had not started, in order; only the first entries count.
+        Data of the candidate, with a leading axis of length 1.
+    waiting
+        Tasks that had not started, in order.
     except_for
         The one among them that has started now.
     digest
-        Room, shape (DIGEST,).
+        Scratch, shape (DIGEST,).
     """
     size = 0
-    for position in range(num_waiting):
+    for position in range(len(waiting)):
         for k in range(heads.shape[2]):
             if size < DIGEST and waiting[position] != except_for:
                 digest[size] = heads[0, waiting[position], k]
@@ -256,6 +251,8 @@ def keep(
     places, digests, free, counts, groups = labels.entry, labels.digest, labels.free, labels.counts, labels.group
     first = groups[group, 0]
     entry, end = first, first + groups[group, 1]
+    # Invariant: entries first .. entry - 1 neither dominate the candidate nor are dominated by it; entries from `end`
+    # on are removed, and their places are chained as free.
     while True:
         entry, may_go, may_stay = _next_comparable(digests, entry, end, digest)
         if entry == end:
@@ -263,7 +260,7 @@ def keep(
         place = places[entry]
         if (
             may_go
-            and _is_covered(all_heads, place, heads, 0, waiting, num_waiting, except_for)
+            and _is_covered(all_heads, place, heads, 0, waiting, except_for)
             and _none_above(all_completion, place, completion, 0)
             and _none_above(all_used, place, used, 0)
         ):
@@ -271,7 +268,7 @@ def keep(
             return
         if (
             may_stay
-            and _is_covered(heads, 0, all_heads, place, waiting, num_waiting, except_for)
+            and _is_covered(heads, 0, all_heads, place, waiting, except_for)
             and _none_above(completion, 0, all_completion, place)
             and _none_above(used, 0, all_used, place)
         ):
@@ -286,7 +283,7 @@ def keep(
     count = end - first
     groups[group, 1] = count
     new = counts[FREE]
-    if (new == EMPTY and counts[SIZE] == len(labels.free)) or not _make_room(labels, group):
+    if (new == EMPTY and counts[SIZE] == len(labels.free)) or not _enlarge(labels, group):
         counts[DROPPED] += 1
         return
     if new != EMPTY:

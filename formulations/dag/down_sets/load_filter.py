@@ -11,7 +11,7 @@ from formulations.dag.down_sets.expand import weighted_completion
 from formulations.dag.down_sets.labels import GROUPS, has_bit
 from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
-from formulations.dag.probing.load_refutation import REFUTED, loads_refute, spare_room
+from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack
 from formulations.dag.probing.load_rows import copy_rows, drop_idle_rows, fill_row
 from formulations.dag.probing.network import inner
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from formulations.dag.probing.tighten import State
 
 FINE = 1_000
-"""Estimates are in so many parts of the objective's unit, lest they tie."""
+"""Estimates are in so many parts of the objective's unit, so that few are equal."""
 
 
 @njit(cache=True)
 def first_loads(
     net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]
 ) -> bool:
-    """Find rows and prices to begin with, and say whether they refute a state already."""
+    """Find rows and prices to begin with, and say whether they already refute a state."""
     is_refuted = loads_refute(net, state, deadline, loads, effort, work) == REFUTED
     drop_idle_rows(loads)
     return is_refuted
@@ -53,7 +53,7 @@ def filter_by_loads(
     halt: NDArray[np.bool_],
     work: NDArray[np.int64],
 ) -> int:
-    """Leave out labels whose waiting tasks do not fit on the GPUs within their windows, and estimate the others.
+    """Remove labels whose waiting tasks do not fit on the GPUs within their windows; estimate and count the others.
 
     Parameters
     ----------
@@ -62,38 +62,35 @@ def filter_by_loads(
     labels
         One part of a layer; estimates of the survivors are written.
     state
-        Room for heads, tails and pairs.
+        Scratch for heads, tails and pairs.
     loads
         Rows to begin with; read only.
     own
-        Room for those of a label. With their prices they often refute the next one, too.
+        Scratch for the rows of a label. Their prices often refute the next label too.
     effort
-        Of every test.
+        Effort of every test.
     price
-        Of a tick on every GPU, for the estimates, shape (m,), which sum to 1.
+        Price of a tick on every GPU, for the estimates, shape (m,); they sum to 1.
     survivors
-        Result, places of the labels that are left, group by group; only the first entries count.
+        Result: places of the labels that are left, group by group; only the first entries count.
     halt
-        Shape (1,); true ends it early, without a result.
+        Shape (1,); true ends the filter early, without a result.
     work
-        Shape (1,), counts elementary steps.
-
-    Returns
-    -------
-    int
-        How many are left.
+        Counter of elementary steps, shape (1,).
     """
     n = len(space.order)
-    waiting, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)
+    order, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)
     kept, has_prices = 0, False
     for group in range(labels.counts[GROUPS]):
         first = labels.group[group, 0]
+        # Invariant: survivors[:kept] are the labels so far that are not refuted; if has_prices, the prices in `own`
+        # refuted the last label.
         for entry in range(first, first + labels.group[group, 1]):
             if halt[0]:
                 return 0
             place = labels.entry[entry]
-            count = _load_state(space, labels, place, state, waiting)
-            if count > 0:
+            waiting = order[: _load_state(space, labels, place, state, order)]
+            if len(waiting):
                 if has_prices and _known_prices_refute(net, state, space.deadline, own, work):
                     continue
                 copy_rows(own, loads)
@@ -102,7 +99,7 @@ def filter_by_loads(
                     continue
             if len(least):
                 completion, heads = labels.completion[place], labels.heads[place]
-                bound = weighted_completion(space, completion, heads, waiting, count, NONE, least)
+                bound = weighted_completion(space, completion, heads, waiting, NONE, least)
                 labels.estimate[place] = FINE * bound
             else:
                 labels.estimate[place] = _makespan_estimate(space, labels, place, price)
@@ -113,7 +110,7 @@ def filter_by_loads(
 
 @inner
 def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, waiting: NDArray[np.int64]) -> int:
-    """Write a label as heads, tails and pairs, and say which and how many tasks wait."""
+    """Write a label as heads, tails and pairs, write the waiting tasks, and return how many there are."""
     n, m = space.durations.shape
     heads = labels.heads[place]
     count = 0
@@ -136,19 +133,19 @@ def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, wa
 
 @inner
 def _known_prices_refute(net: Network, state: State, deadline: int, loads: Loads, work: NDArray[np.int64]) -> bool:
-    """Say whether the prices that are there already refute a state."""
+    """Say whether the prices of the last test refute a state."""
     for k in range(len(loads.num_rows)):
         for r in range(loads.num_rows[k]):
             loads.is_stale[k, r] = True
             if loads.price[k, r] > 0.0:
                 fill_row(net, state, deadline, loads, k, r)
                 work[0] += 4 * len(net.memory)
-    return spare_room(net, state, loads)[0] < 0
+    return proven_slack(net, state, loads)[0] < 0
 
 
 @inner
 def _makespan_estimate(space: SearchSpace, labels: Labels, place: int, price: NDArray[np.float64]) -> int:
-    """Estimate the makespan: the longest way through a task, and the priced load of all tasks."""
+    """Estimate the makespan: the longest path through a task, or the priced load of all tasks."""
     heads, started = labels.heads[place], labels.started[place]
     n, m = heads.shape
     longest, last, total = 0, 0, 0.0

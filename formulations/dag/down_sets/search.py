@@ -1,4 +1,4 @@
-"""The search over down-sets, layer by layer: exact where nothing is dropped, a beam search where something is."""
+"""The search over down-sets, layer by layer: exact if nothing is dropped, otherwise a beam search."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Found:
-    """What a search found.
+    """Result of a search.
 
     Parameters
     ----------
     schedule
-        A schedule within the objective that was asked for, None if it met none.
+        A schedule within the objective that was asked for, None if none was found.
     is_complete
-        Whether nothing was dropped: then there is no schedule within that objective if it met none.
+        Whether nothing was dropped: if no schedule was found, there is none within that objective.
     width
-        Labels per layer at most, after memory.
+        Largest number of labels per layer that memory allowed.
     exact_depth
-        In how many layers nothing had been dropped.
+        Number of layers in which nothing had been dropped.
     num_labels
-        How many labels it kept in all layers.
+        Number of labels that were kept in all layers.
     """
 
     schedule: DagSchedule | None
@@ -61,26 +61,21 @@ class Found:
 class DownSetSearch:
     """Looks for schedules within an objective by dynamic programming over down-sets.
 
-    A label is a partial schedule in order of starts, of which only matters: the down-set of tasks that have started,
+    A label is the part of a partial schedule in order of starts that matters: the down-set of tasks that have started,
     the earliest start of every waiting task on every GPU, the memory that is used, and for weighted completion the
-    completion times so far. Layer by layer one more task starts, on each GPU, as early as it can. Labels that are
-    dominated go (`keep`), those that cannot end in time (`extend`), and those whose waiting tasks do not fit on the
-    GPUs (`filter_by_loads`). If no more than `width` labels are left in every layer, nor more than there is room for
-    before loads are looked at, the search is complete; else those of the best estimates go on, as in a beam search.
+    completion times so far. Layer by layer one more task starts, on each GPU, as early as it can. Labels are removed if
+    they are dominated (`keep`), if they cannot end in time (`extend`), and if their waiting tasks do not fit on the
+    GPUs (`filter_by_loads`). If no more than `width` labels are left in every layer, nor more than fit into memory
+    before loads are examined, the search is complete; otherwise the labels of the best estimates go on, as in a beam
+    search.
 
-    It rests on windows that hold for every schedule within the objective; ones that hold for some of the optimal
-    schedules only, as symmetry breaking would give, must not be used.
+    It rests on windows that hold for every schedule within the objective; windows that hold for some of the optimal
+    schedules only, as from symmetry breaking, must not be used (docs/formulations.md, section 10).
 
-    Dynamic programming over feasible subsets of partially ordered tasks is due to Held and Karp (1962) and to Schrage
-    and Baker (1978), complete beam search by growing widths to Zhang (1998). Labels, dominance and bounds for unrelated
-    GPUs with transfers are our own.
-
-    Parameters
+    References
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
+    Held and Karp (1962), Schrage and Baker (1978): dynamic programming over feasible subsets. Zhang (1998): complete
+    beam search by growing widths. Labels, dominance and bounds for unrelated GPUs with transfers are ours.
     """
 
     def __init__(self, instance: DagInstance, objective: Objective) -> None:
@@ -103,27 +98,27 @@ class DownSetSearch:
         threads: int = 1,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Found:
-        """Look for a schedule within windows.
+        """Look for a schedule within windows, and return it left-shifted; it may be better than asked for.
 
         Parameters
         ----------
         within
-            From `windows`.
+            Windows from `DownSetSearch.windows`.
         width
-            Labels per layer at most; fewer where memory does not allow so many.
+            Largest number of labels per layer; fewer if memory does not allow so many.
         backwards
             Whether to search from the end, for the makespan only. Often one direction needs far fewer labels.
         until_dropped
             Whether to stop as soon as the search can no longer be complete.
         threads
-            How many work at the same time.
+            Number of threads.
         should_stop
-            Asked about twenty times a second; what was found so far would be nothing.
+            Called about twenty times a second; a search that is stopped finds nothing.
 
-        Returns
-        -------
-        Found
-            The schedule is left-shifted, and may be better than asked for.
+        Raises
+        ------
+        ValueError
+            If the search is to go backwards for another objective than the makespan.
         """
         if within.is_empty:
             return Found(schedule=None, is_complete=True)
@@ -158,45 +153,45 @@ class DownSetSearch:
 
 
 SPREAD = 4
-"""Places for the children of a layer, as a multiple of the width: loads refute most of them."""
+"""Places for the children of a layer, as a multiple of the width, because loads refute most of them."""
 
 MOST_BYTES = 800_000_000
-"""Memory of the labels of two layers at most."""
+"""Largest memory of the labels of two layers."""
 
 BRIEF = Effort(rounds=3, is_thorough=False)
-"""Of the test of every label. More rounds refute hardly any more, and take longer."""
+"""Effort of the test of every label. More rounds hardly refute more, and take longer."""
 
 LOOK = 0.05
-"""Seconds between two looks at whether to stop."""
+"""Seconds between two calls of `should_stop`."""
 
 
 class Layers:
-    """Labels layer by layer; the one that is expanded and the next have room at a time.
+    """Labels layer by layer; memory holds the layer that is expanded and the next one.
 
     Parameters
     ----------
     space, net
         The instance, within windows that are not empty.
     width
-        Labels per layer at most; fewer where memory does not allow so many.
+        Largest number of labels per layer; fewer if memory does not allow so many.
     threads
-        Parts of a layer, by the hash of the down-set, so that each is filled by a thread of its own.
+        Number of parts of a layer, by the hash of the down-set, so that each is filled by a thread of its own.
 
     Attributes
     ----------
     width
-        Labels per layer at most, after memory.
+        Largest number of labels per layer that memory allows.
     depth
         Layers that are done: tasks that have started.
     exact_depth
-        Layers until the first label had to go that was neither dominated nor refuted.
+        Layers until the first label was dropped that was neither dominated nor refuted.
     num_labels
-        Labels of all layers.
+        Number of labels of all layers.
     """
 
     def __init__(self, space: SearchSpace, net: Network, width: int, threads: int) -> None:
         self.depth, self.exact_depth, self.num_labels = 0, 0, 0
-        # A copy for every further thread: counts of references to shared arrays would be contended for.
+        # A copy for every further thread, because threads would contend for the reference counts of shared arrays.
         self._spaces = [space, *(_copy(space) for _ in range(threads - 1))]
         self._network = net
         places = max(min(SPREAD * width, MOST_BYTES // 2 // bytes_per_label(space)), 2 * threads)
@@ -227,7 +222,7 @@ class Layers:
                 try:
                     while wait(jobs, timeout=LOOK).not_done:
                         self._halt[0] = self._halt[0] or should_stop()
-                except BaseException:  # a second Ctrl-C, say: the threads must not go on to the end of the layer
+                except BaseException:  # such as a second Ctrl-C: the threads must not go on to the end of the layer
                     self._halt[0] = True
                     raise
                 for job in jobs:
@@ -241,7 +236,7 @@ class Layers:
 
     @property
     def has_dropped(self) -> bool:
-        """Whether a label had to go that was neither dominated nor refuted."""
+        """Whether a label was dropped that was neither dominated nor refuted."""
         return self.exact_depth < self.depth
 
     def complete(self) -> Iterator[NDArray[np.int32]]:
@@ -299,8 +294,8 @@ def price_of_time(loads: Loads) -> NDArray[np.float64]:
     """Return the price of a tick on every GPU, shape (m,); they sum to 1."""
     price = np.zeros(len(loads.num_rows))
     for k, rows in enumerate(loads.num_rows):
-        is_time = (loads.opens[k, :rows] >= 0) & (loads.room[k, :rows] > 0)
-        price[k] = (loads.price[k, :rows] / np.maximum(loads.room[k, :rows], 1))[is_time].sum()
+        is_time = (loads.opens[k, :rows] >= 0) & (loads.limit[k, :rows] > 0)
+        price[k] = (loads.price[k, :rows] / np.maximum(loads.limit[k, :rows], 1))[is_time].sum()
     if not 0.0 < price.sum() < np.inf:
         price[:] = 1.0
     return price / price.sum()

@@ -18,14 +18,9 @@ if TYPE_CHECKING:
 
 
 def count_down_sets(instance: DagInstance, at_most: int) -> int:
-    """Return the number of sets of tasks that contain all predecessors of their members, the empty one included.
+    """Return the number of sets of tasks that contain all predecessors of their members, including the empty one.
 
-    Parameters
-    ----------
-    instance
-        Its edges count.
-    at_most
-        Where there are more, some number above this is returned: counting takes two microseconds each.
+    If there are more than `at_most`, some number above it is returned: counting takes two microseconds per set.
     """
     needs = [0] * instance.num_tasks
     opens: list[list[int]] = [[] for _ in needs]
@@ -56,11 +51,11 @@ NOWHERE = 2**29
 """Earliest start where a task cannot sit on a GPU, ticks; all others are below, so that sums stay within 32 bits."""
 
 NONE = -1
-"""In place of a task or a GPU."""
+"""Stands for no task or no GPU."""
 
 
 class SearchSpace(NamedTuple):
-    """What the kernels know. Backwards, time runs from the end: successors come first, and tails are heads."""
+    """The instance as kernels use it. Backwards, time runs from the end: successors come first, tails are heads."""
 
     order: NDArray[np.int64]  # (n,), every task after its predecessors
     offsets: NDArray[np.int64]  # (n + 1,)
@@ -92,14 +87,10 @@ def search_space(
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled and minimised.
     within
         Windows that are not empty, all of them before `NOWHERE` / 2.
-    net
-        The instance as `network` lays it out.
     backwards
-        Whether time runs from the end. Only for the makespan: a schedule that ends by the deadline is one, read
+        Whether time runs from the end. Only for the makespan: a schedule within the deadline is also one if it is read
         backwards, and a release is a tail.
     """
     around = within.around

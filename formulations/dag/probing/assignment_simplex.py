@@ -1,4 +1,4 @@
-"""A small simplex method for fractional placements: least largest load over rows, one GPU per row."""
+"""A small simplex method for fractional placements, one GPU per row, that minimises the largest load over all rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TOLERANCE = 1e-9
 OPTIMAL, ENOUGH, GAVE_UP = 1, 2, 0
 
 _SLACK, _LOAD = -1, -2
-"""What a basic variable is if it is no task's share of a GPU."""
+"""Codes for a basic variable that is no task's share of a GPU."""
 
 
 class Tableau(NamedTuple):
-    """Room for the basis, of one column per row of the linear program."""
+    """Scratch for the basis, with one column per row of the linear program."""
 
     inverse: NDArray[np.float64]  # (rows, rows)
     value: NDArray[np.float64]  # (rows,)
@@ -29,7 +29,7 @@ class Tableau(NamedTuple):
 
 
 def new_tableau(rows: int) -> Tableau:
-    """Return room for so many rows."""
+    """Return a tableau for so many rows."""
     return Tableau(
         inverse=np.zeros((rows, rows)),
         value=np.zeros(rows),
@@ -53,14 +53,14 @@ def least_largest_load(
 ) -> tuple[float, int]:
     """Minimise L: sum_k x[i,k] = 1 for all tasks; sum_i share[k,i,r] x[i,k] <= L for all rows r of all GPUs; x >= 0.
 
-    Primal simplex with one key variable per task, so that the basis has one column per load row, not per task
-    (generalised upper bounding, Dantzig and Van Slyke 1967). Floating point, and nothing is to be trusted: who uses the
-    prices proves in integers what they are worth.
+    Primal simplex with one key variable per task, so that the basis has one column per load row and none per task
+    (generalised upper bounding, Dantzig and Van Slyke 1967). It works in floating point, and its results are not
+    trusted: callers prove in integers what the prices are worth.
 
     Parameters
     ----------
     allowed
-        Shape (n, m); at least one GPU per task.
+        Which pairs count, shape (n, m); at least one GPU per task.
     num_rows
         Rows of each GPU, shape (m,).
     share
@@ -69,14 +69,10 @@ def least_largest_load(
         A GPU of each task to begin with, shape (n,); changed.
     placement, price
         Results: x, shape (n, m), and the multipliers of the rows, shape (m, most rows), which sum to 1.
-    tableau
-        Room for all rows.
     enough
         Stop as soon as the largest load is at most this.
-    max_pivots
-        Give up after that many.
     work
-        Shape (1,), counts elementary steps.
+        Counter of elementary steps, shape (1,).
 
     Returns
     -------
@@ -93,11 +89,14 @@ def least_largest_load(
     key_value, others = np.ones(n), np.zeros(n, dtype=np.int64)
     top = _begin(num_rows, offset, share, key, tableau)
     status, quiet, position = GAVE_UP, 0, 0
+    # Invariant: the basis is feasible up to rounding; `inverse` is its inverse, `value` the basic variables with the
+    # largest load at `top`, key_value[i] = 1 - the other basic shares of task i, and others[i] how many these are. No
+    # cheaper GPU was found for the last `quiet` tasks before `position`.
     for _ in range(max_pivots):
         if value[top] <= enough:
             status = ENOUGH
             break
-        # What enters: a slack whose price is negative, else a cheaper GPU for the next task that has one.
+        # The entering variable: a slack whose price is negative, else a cheaper GPU for the next task that has one.
         task, entering = _LOAD, -1
         most = TOLERANCE
         for row in range(size):
@@ -116,7 +115,7 @@ def least_largest_load(
             break
         quiet = 0
         work[0] += size * (size + 8)
-        # Its column in terms of the basis.
+        # The column of the entering variable in terms of the basis.
         for row in range(size):
             if task == _SLACK:
                 column[row] = inverse[row, entering]
@@ -127,7 +126,7 @@ def least_largest_load(
             for r in range(num_rows[key[task]]):
                 total -= inverse[row, offset[key[task]] + r] * share[key[task], task, r]
             column[row] = total
-        # How far it may rise: no basic variable and no key variable below 0.
+        # The largest step that keeps all basic variables and all key variables at 0 or above.
         for row in range(size):
             if basic_task[row] >= 0:
                 change[basic_task[row]] = 0.0
@@ -151,7 +150,7 @@ def least_largest_load(
                 if limit < step - 1e-12:
                     step, leaving, leaving_key = limit, -1, owner
         if leaving < 0 and leaving_key < 0:
-            break  # rounding errors took over
+            break  # unbounded, which only rounding errors can cause
         if leaving_key >= 0 and others[leaving_key] == 0:  # the task moves as a whole: same basis
             for row in range(size):
                 value[row] -= step * column[row]
@@ -192,7 +191,7 @@ def _begin(
     key: NDArray[np.int64],
     tableau: Tableau,
 ) -> int:
-    """Make the basis of all tasks on their keys: slacks, and the load in place of the fullest row's, the result."""
+    """Make the basis with all tasks on their keys: slacks, and the load in the fullest row, which is returned."""
     size = offset[-1]
     load = np.zeros(size)
     for task in range(len(key)):

@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 
 @inner
-def spare_room(net: Network, state: State, loads: Loads) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """Return what the prices prove: spare room, which is negative where they refute the deadline, and costs.
+def proven_slack(net: Network, state: State, loads: Loads) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the slack that the prices prove, which is negative if they refute the deadline, and the costs.
 
     With integer multipliers u >= 0 every placement within the rows satisfies
 
-        sum_i min_k (sum_r u[k,r] ticks[k,i,r]) <= sum_(k,r) u[k,r] room[k,r].
+        sum_i min_k (sum_r u[k,r] ticks[k,i,r]) <= sum_(k,r) u[k,r] limit[k,r].
 
-    Where the left-hand side is larger there is no placement. All in 64-bit integers: the multipliers are scaled so that
-    nothing overflows, and rounded down; any non-negative ones are valid.
+    If the left-hand side is larger there is no placement. Everything is in 64-bit integers: the multipliers are scaled
+    so that nothing overflows, and rounded down; any non-negative ones are valid (docs/bounds.md, sections 1.3 and 3.9).
 
     Returns
     -------
     tuple
-        Right-hand side minus left-hand side; the sum behind min_k for all pairs that are allowed, shape (n, m); the
+        Right-hand side minus left-hand side; the sum after min_k for all pairs that are allowed, shape (n, m); the
         least of it, shape (n,).
     """
     n, m = net.durations.shape
     total, largest = 0.0, 1
     for k in range(m):
         for r in range(loads.num_rows[k]):
-            if loads.room[k, r] > 0:
-                total += loads.price[k, r] / loads.room[k, r]
-                largest = max(largest, loads.room[k, r])
+            if loads.limit[k, r] > 0:
+                total += loads.price[k, r] / loads.limit[k, r]
+                largest = max(largest, loads.limit[k, r])
                 for task in range(n):
                     largest = max(largest, loads.ticks[k, task, r])
     cost, least = np.zeros((n, m), dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -49,12 +49,12 @@ def spare_room(net: Network, state: State, loads: Loads) -> tuple[int, NDArray[n
         return 0, cost, least
     scale = 2.0**60 / (n + 1) / largest / total
     multiplier = np.zeros((m, MAX_ROWS), dtype=np.int64)
-    room = 0
+    spare = 0
     for k in range(m):
         for r in range(loads.num_rows[k]):
-            if loads.room[k, r] > 0:
-                multiplier[k, r] = int(loads.price[k, r] / loads.room[k, r] * scale)
-                room += multiplier[k, r] * loads.room[k, r]
+            if loads.limit[k, r] > 0:
+                multiplier[k, r] = int(loads.price[k, r] / loads.limit[k, r] * scale)
+                spare += multiplier[k, r] * loads.limit[k, r]
     for task in range(n):
         first = True
         for k in range(m):
@@ -64,7 +64,6 @@ def spare_room(net: Network, state: State, loads: Loads) -> tuple[int, NDArray[n
                 cost[task, k] += multiplier[k, r] * loads.ticks[k, task, r]
             if first or cost[task, k] < least[task]:
                 least[task], first = cost[task, k], False
-    spare = room
     for task in range(n):
         spare -= least[task]
     return spare, cost, least
@@ -72,13 +71,13 @@ def spare_room(net: Network, state: State, loads: Loads) -> tuple[int, NDArray[n
 
 @inner
 def reduce_by_prices(net: Network, state: State, loads: Loads) -> int:
-    """Remove pairs that do not fit into the spare room; return how many, -1 where the prices refute the deadline.
+    """Remove pairs whose cost exceeds the slack; return how many, -1 if the prices refute the deadline.
 
-    If the left-hand side of `spare_room` is larger than the right-hand side once task i is charged for GPU k instead of
-    its cheapest one, there is no placement with i on k (fixing by reduced costs).
+    If the left-hand side of `proven_slack` is larger than the right-hand side once task i is charged for GPU k instead
+    of its cheapest one, there is no placement with i on k (fixing by reduced costs).
     """
     n, m = net.durations.shape
-    spare, cost, least = spare_room(net, state, loads)
+    spare, cost, least = proven_slack(net, state, loads)
     if spare < 0:
         return -1
     removed = 0
@@ -94,10 +93,10 @@ FITS, REFUTED, UNDECIDED = 0, 1, 2
 
 
 class Effort(NamedTuple):
-    """How hard to try; passed as a whole, for Numba compiles a function again for every literal."""
+    """How thorough a test is; passed as a whole because Numba compiles a function again for every literal."""
 
     rounds: int  # linear programs at most
-    is_thorough: bool  # solve them to the end, and look for windows that tasks must be in with a part of their work
+    is_thorough: bool  # solve them to the end, and separate windows in which tasks must do a part of their work
 
 
 @inner
@@ -115,25 +114,26 @@ def loads_refute(
 
         ov[i,k](a, b) = min(|[H, H + p] in [a, C - b]|, |[C - T - p, C - T] in [a, C - b]|)
 
-    of its work inside [a, C - b], for the overlap is least at an end of its window of starts. So sum_i ov[i,k] x[i,k]
-    <= C - a - b for every k, a, b; see `spare_room` for the proof by multipliers. Rows are separated in rounds:
-    those of windows that tasks must be in as a whole, and, where thorough, those of any window.
+    of its work inside [a, C - b], because the overlap is least at an end of its window of starts. So sum_i ov[i,k]
+    x[i,k] <= C - a - b for every k, a, b; see `proven_slack` for the proof by multipliers. Rows are separated in
+    rounds: those of windows in which tasks must lie as a whole, and, if thorough, those of any window.
 
     Parameters
     ----------
     net, state, deadline
         The instance and its windows; nothing is due.
     loads
-        Rows to begin with and a placement nearby; changed.
+        Rows and a nearby placement to begin with; changed.
     effort
-        Thorough: the first linear program is solved in any case and all of them to the end, for prices that are worth
-        something; otherwise any placement that fits is enough.
+        If thorough, the first linear program is solved in any case and all of them to the end, for useful prices;
+        otherwise any placement that fits is enough.
     work
-        Shape (1,), counts elementary steps.
+        Counter of elementary steps, shape (1,).
     """
     n, m = net.durations.shape
     _make_whole(state, loads.placement)
     loads.is_stale[:] = True
+    # Every round separates rows that the placement violates, and solves the linear program with them.
     for number in range(effort.rounds + 1):
         if (number > 0 or not effort.is_thorough) and not _separate(net, state, deadline, loads, effort, work):
             return FITS
@@ -164,13 +164,13 @@ def loads_refute(
             work,
         )
         if status == OPTIMAL and largest > 1.0 + 1e-9:
-            return REFUTED if spare_room(net, state, loads)[0] < 0 else UNDECIDED
+            return REFUTED if proven_slack(net, state, loads)[0] < 0 else UNDECIDED
     return UNDECIDED
 
 
 @inner
 def _make_whole(state: State, placement: NDArray[np.float64]) -> None:
-    """Move what sits on GPUs that are no longer allowed to the others."""
+    """Move shares from GPUs that are no longer allowed to the others."""
     n, m = placement.shape
     for task in range(n):
         total, count = 0.0, 0
@@ -196,7 +196,7 @@ def _separate(
     effort: Effort,
     work: NDArray[np.int64],
 ) -> bool:
-    """Add the window of each GPU that the placement overfills most, and say whether there was a new one."""
+    """Add the window of each GPU that the placement overfills most, and say whether one of them is new."""
     n, m = net.durations.shape
     tasks, amount = np.empty(n, dtype=np.int64), np.empty(n)
     head, latest, duration = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)

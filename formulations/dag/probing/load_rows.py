@@ -19,16 +19,9 @@ if TYPE_CHECKING:
 
 @njit(cache=True)
 def least_work(head: int, latest: int, duration: int, opens: int, ends: int) -> int:
-    """Return the least work of a task inside a window, wherever it starts: as early or as late as it can.
+    """Return the least work of a task inside a window, wherever it starts: as early or as late as possible.
 
-    Parameters
-    ----------
-    head, latest
-        Earliest start and latest finish.
-    duration
-        At most latest - head.
-    opens, ends
-        The window.
+    The task starts at `head` or later and finishes by `latest`; `duration` is at most latest - head.
     """
     early = min(head + duration, ends) - max(head, opens)
     late = min(latest, ends) - max(latest - duration, opens)
@@ -43,9 +36,9 @@ def tightest_window(
     duration: NDArray[np.int64],
     amount: NDArray[np.float64],
 ) -> tuple[int, int, float]:
-    """Return the window [a, e] with the most work of tasks that lie in it as a whole, beyond e - a.
+    """Return the window [a, e] with the most work of tasks that must lie in it as a whole, beyond e - a.
 
-    For every e the makespan of the tasks that must end by e, in order of their heads, is the largest a + work behind a
+    For every e the makespan of the tasks that must end by e, in order of their heads, is the largest a + work after a
     (Jackson); so no pair (a, e) is missed.
 
     Parameters
@@ -65,6 +58,8 @@ def tightest_window(
     opens, ends, most = 0, 0, -np.inf
     for last in range(size):
         end = latest[last]
+        # Invariant: `time` is the makespan of the items so far that must end by `end`; they run without pause from
+        # `begin` on.
         time, begin = -1.0, 0
         for item in range(size):
             if latest[item] > end:
@@ -85,11 +80,11 @@ def crowded_window(
     duration: NDArray[np.int64],
     amount: NDArray[np.float64],
 ) -> tuple[int, int, float]:
-    """Return the window with the largest share of work that must be done in it, beyond all of it.
+    """Return the window that is overfilled most, relative to its length, by work that must be done in it.
 
-    For an opening a the least work of a task inside [a, e] is that of e - max(latest - duration, a), between 0 and
-    head + duration - max(head, a): one ramp in e. Openings are heads and latest starts, ends are where a ramp ends.
-    Parameters and results as of `tightest_window`.
+    For an opening a the least work of a task inside [a, e] is that of e - max(latest - duration, a), between 0 and head
+    + duration - max(head, a): one ramp in e. Openings are heads and latest starts, ends are where a ramp ends.
+    Parameters and results are those of `tightest_window`.
     """
     opens, ends, most, share = 0, 1, 0.0, 0.0
     moment, slope = np.empty(2 * size, dtype=np.int64), np.empty(2 * size)
@@ -104,6 +99,7 @@ def crowded_window(
                 moment[count + 1] = moment[count] + length
                 slope[count], slope[count + 1] = amount[item], -amount[item]
                 count += 2
+        # Invariant: up to `before`, tasks must do `work` inside [a, before], which grows by `rate` per tick from there.
         work, rate, before = 0.0, 0.0, a
         for event in np.argsort(moment[:count]):
             work += rate * (moment[event] - before)
@@ -116,21 +112,21 @@ def crowded_window(
 
 
 MAX_ROWS = 16
-"""Rows per GPU; a new one takes the place of the cheapest."""
+"""Rows per GPU; a new row replaces the one of the lowest price."""
 
 _MEMORY = -1
 """In place of a window's opening: the row is the GPU's memory."""
 
 
 class Loads(NamedTuple):
-    """Rows sum_i ticks[k,i,r] x[i,k] <= room[k,r] of every GPU k, and what the last linear program said."""
+    """Rows sum_i ticks[k,i,r] x[i,k] <= limit[k,r] of every GPU k, and the results of the last linear program."""
 
     num_rows: NDArray[np.int64]  # (m,)
     opens: NDArray[np.int64]  # (m, rows), ticks after 0
     closes: NDArray[np.int64]  # (m, rows), ticks before the deadline
     ticks: NDArray[np.int64]  # (m, n, rows)
-    room: NDArray[np.int64]  # (m, rows)
-    share: NDArray[np.float64]  # (m, n, rows), ticks / room
+    limit: NDArray[np.int64]  # (m, rows)
+    share: NDArray[np.float64]  # (m, n, rows), ticks / limit
     is_stale: NDArray[np.bool_]  # (m, rows), whether a row is to be computed
     price: NDArray[np.float64]  # (m, rows)
     placement: NDArray[np.float64]  # (n, m), fractional
@@ -139,14 +135,14 @@ class Loads(NamedTuple):
 
 
 def new_loads(net: Network) -> Loads:
-    """Return one row per GPU for all of its time, and one for its memory where that may matter."""
+    """Return one row per GPU for all of its time, and one for its memory if that may matter."""
     n, m = net.durations.shape
     loads = Loads(
         num_rows=np.ones(m, dtype=np.int64),
         opens=np.zeros((m, MAX_ROWS), dtype=np.int64),
         closes=np.zeros((m, MAX_ROWS), dtype=np.int64),
         ticks=np.zeros((m, n, MAX_ROWS), dtype=np.int64),
-        room=np.zeros((m, MAX_ROWS), dtype=np.int64),
+        limit=np.zeros((m, MAX_ROWS), dtype=np.int64),
         share=np.zeros((m, n, MAX_ROWS)),
         is_stale=np.ones((m, MAX_ROWS), dtype=np.bool_),
         price=np.zeros((m, MAX_ROWS)),
@@ -161,7 +157,7 @@ def new_loads(net: Network) -> Loads:
 
 @inner
 def copy_rows(target: Loads, source: Loads) -> None:
-    """Take over the windows, the prices and the placement of other loads."""
+    """Copy the windows, the prices and the placement of other loads."""
     n, m = source.placement.shape
     for k in range(m):
         target.num_rows[k] = source.num_rows[k]
@@ -175,9 +171,9 @@ def copy_rows(target: Loads, source: Loads) -> None:
 
 @inner
 def drop_idle_rows(loads: Loads) -> None:
-    """Forget windows that have no price, except the first of every GPU."""
+    """Remove windows that have no price, except the first of every GPU."""
     for k in range(len(loads.num_rows)):
-        kept = 0
+        kept = 0  # invariant: rows 0 .. kept - 1 are those that stay, among the rows so far
         for r in range(loads.num_rows[k]):
             if r == 0 or loads.opens[k, r] == _MEMORY or loads.price[k, r] > 0.0:
                 loads.opens[k, kept], loads.closes[k, kept] = loads.opens[k, r], loads.closes[k, r]
@@ -192,26 +188,26 @@ def fill_row(net: Network, state: State, deadline: int, loads: Loads, k: int, r:
     n = len(net.memory)
     loads.is_stale[k, r] = False
     if loads.opens[k, r] == _MEMORY:
-        loads.room[k, r] = MEMORY_UNIT
+        loads.limit[k, r] = MEMORY_UNIT
         for task in range(n):
             loads.ticks[k, task, r] = net.memory_share[task, k] if state.allowed[task, k] else 0
             loads.share[k, task, r] = loads.ticks[k, task, r] / MEMORY_UNIT
         return
     opens, ends = loads.opens[k, r], deadline - loads.closes[k, r]
-    room = max(ends - opens, 0)
-    loads.room[k, r] = room
+    limit = max(ends - opens, 0)
+    loads.limit[k, r] = limit
     for task in range(n):
         ticks = 0
-        if room > 0 and state.allowed[task, k]:
+        if limit > 0 and state.allowed[task, k]:
             latest = deadline - state.tails[task, k]
             ticks = least_work(state.heads[task, k], latest, net.durations[task, k], opens, ends)
         loads.ticks[k, task, r] = ticks
-        loads.share[k, task, r] = ticks / room if room > 0 else 0.0
+        loads.share[k, task, r] = ticks / limit if limit > 0 else 0.0
 
 
 @inner
 def place_for(loads: Loads, k: int, opens: int, closes: int) -> int:
-    """Return a row for a window: a new one, or that of the least price; -1 if the window has a row."""
+    """Return a row for a window: a new one, or the one of the lowest price; -1 if the window has a row."""
     cheapest = -1
     for r in range(loads.num_rows[k]):
         if loads.opens[k, r] == opens and loads.closes[k, r] == closes:

@@ -1,4 +1,4 @@
-"""An instance as arrays for kernels: both directions alike, transfer delays looked up instead of computed."""
+"""An instance as arrays for kernels: both directions in the same form, transfer delays looked up in a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _OPTIONS: dict[str, Any] = {"cache": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 inner = njit(**_OPTIONS)
-"""`njit` without the way in from Python, which takes longer to compile than many a function with large tuples."""
+"""`njit` without an entry point from Python, whose compilation takes longer than many functions with large tuples."""
 
 
 MEMORY_UNIT = 2**20
@@ -37,7 +37,7 @@ class Side(NamedTuple):
 
 
 class Network(NamedTuple):
-    """What the kernels know of an instance."""
+    """An instance as the kernels use it."""
 
     before: Side
     after: Side
@@ -48,7 +48,7 @@ class Network(NamedTuple):
 
 
 def network(instance: DagInstance) -> Network:
-    """Lay out an instance; needs 16 bytes per edge and pair of GPUs."""
+    """Lay out an instance, which takes 16 bytes per edge and pair of GPUs."""
     n, m = instance.num_tasks, instance.num_gpus
     before, after = predecessors(instance), successors(instance)
     delay = np.zeros((instance.num_edges, m, m), dtype=np.int64)

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 
 THOROUGH = Effort(rounds=30, is_thorough=True)
-"""Tests of loads."""
+"""Effort of load tests."""
 
 QUICK = Effort(rounds=6, is_thorough=False)
-"""The same under one more assumption."""
+"""Effort of load tests under one more assumption."""
 
 NO_LIMIT = 2**62
 
 
-class Room(NamedTuple):
-    """Room for a test: loads of a state, and state and loads under one more assumption."""
+class Workspace(NamedTuple):
+    """Scratch for a test: loads of a state, and state and loads under one more assumption."""
 
     loads: Loads
     assumed: State
@@ -53,11 +53,11 @@ class Room(NamedTuple):
     quick: Effort
 
 
-def new_room(net: Network) -> Room:
-    """Return room for tests of an instance."""
+def new_workspace(net: Network) -> Workspace:
+    """Return scratch for tests of an instance."""
     nothing = np.zeros(net.durations.shape, dtype=np.int64)
     everywhere = np.ones(net.durations.shape, dtype=np.bool_)
-    return Room(
+    return Workspace(
         loads=new_loads(net),
         assumed=new_state(nothing, nothing, everywhere),
         assumed_loads=new_loads(net),
@@ -69,57 +69,53 @@ def new_room(net: Network) -> Room:
 
 
 @njit(cache=True)
-def settle(net: Network, state: State, deadline: int, room: Room, work: NDArray[np.int64]) -> bool:
+def settle(net: Network, state: State, deadline: int, workspace: Workspace, work: NDArray[np.int64]) -> bool:
     """Tighten windows and test loads until nothing changes; say whether that refutes the deadline.
 
     Parameters
     ----------
-    net
-        The instance.
     state
         What is known of every schedule within the deadline; changed in place, and stays true.
-    deadline
-        Ticks.
-    room
-        Room; its loads are left for `probe_all`.
+    workspace
+        Scratch; its loads are left for `probe_all`.
     work
-        Shape (1,), counts elementary steps.
+        Counter of elementary steps, shape (1,).
     """
-    while True:
-        if not tighten(net, state, deadline, room.scratch, work):
+    while True:  # invariant: the state is true of every schedule within the deadline; each round removes a pair
+        if not tighten(net, state, deadline, workspace.scratch, work):
             return True
-        if loads_refute(net, state, deadline, room.loads, room.thorough, work) == REFUTED:
+        if loads_refute(net, state, deadline, workspace.loads, workspace.thorough, work) == REFUTED:
             return True
-        removed = reduce_by_prices(net, state, room.loads)
+        removed = reduce_by_prices(net, state, workspace.loads)
         if removed < 0:
             return True
         if removed == 0:
-            drop_idle_rows(room.loads)
+            drop_idle_rows(workspace.loads)
             return False
 
 
 @njit(cache=True)
 def probe_all(
-    net: Network, state: State, deadline: int, room: Room, work: NDArray[np.int64], most_work: int
+    net: Network, state: State, deadline: int, workspace: Workspace, work: NDArray[np.int64], most_work: int
 ) -> tuple[bool, bool]:
     """Try assumptions on every task; say whether that refutes the deadline, and whether something new is known.
 
-    All GPUs of a task are tried, one by one, and then an early and a late start, split in the middle of its window.
-    What follows from one choice may refute it: then the pair is removed, or the start is in the other half. And what
-    follows from all choices that are left is true in any case: heads and tails are raised to the least over them. If no
-    choice is left the deadline is refuted.
-
-    Shaving (Martin and Shmoys 1996), constructive disjunction (Van Hentenryck, Saraswat and Deville 1998); this use is
-    our own.
+    All GPUs of a task are tried one by one, and then an early and a late start, split in the middle of its window. If
+    the consequences of a choice refute it, the pair is removed, or the start is in the other half. What follows from
+    all choices that are left is true in any case: heads and tails are raised to the least over them. If no choice is
+    left the deadline is refuted (docs/bounds.md, section 3.10).
 
     Parameters
     ----------
-    net, state, deadline
-        As of `settle`, which comes first.
-    room
-        Room, with the loads of `settle`.
+    net, state, deadline, workspace
+        As in `settle`, which comes first and leaves its loads in `workspace`.
     work, most_work
-        Elementary steps so far, shape (1,), and where to stop.
+        Elementary steps so far, shape (1,), and the number at which to stop.
+
+    References
+    ----------
+    Martin and Shmoys (1996): shaving. Van Hentenryck, Saraswat and Deville (1998): constructive disjunction. This use
+    is ours.
     """
     m = net.durations.shape[1]
     changed = False
@@ -136,7 +132,7 @@ def probe_all(
                 continue
             if kind == 1 and late - early < 2:
                 continue
-            news = _try_all(net, state, deadline, task, kind, (early + late) // 2, room, work)
+            news = _try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work)
             if news < 0:
                 return True, True
             changed = changed or news > 0
@@ -151,7 +147,7 @@ def _try_all(
     task: int,
     kind: int,
     middle: int,
-    room: Room,
+    workspace: Workspace,
     work: NDArray[np.int64],
 ) -> int:
     """Try all GPUs of a task (kind 0) or both halves of its window (kind 1), and keep what follows.
@@ -159,18 +155,20 @@ def _try_all(
     Returns
     -------
     int
-        -1 the deadline is refuted, 0 nothing new, 1 something new.
+        -1 if the deadline is refuted, 0 for nothing new, 1 for something new.
     """
     n, m = net.durations.shape
-    assumed, union = room.assumed, room.union
+    assumed, union = workspace.assumed, workspace.union
     for other in range(n):
         for k in range(m):
             union.heads[other, k] = union.tails[other, k] = INFINITE
     news, left = 0, False
     choices = m if kind == 0 else 2
+    # Invariant: `union` holds the least heads and tails over the choices so far that are not refuted; `left` says
+    # whether there are any.
     for choice in range(choices + 1):
         is_assumption = choice < choices
-        if not is_assumption:  # last, what holds for all choices that are left
+        if not is_assumption:  # the last round: what holds for all choices that are left
             if not left:
                 return -1
             if not _adopt(net, state, union) and news == 0:
@@ -183,15 +181,15 @@ def _try_all(
             copy_state(assumed, state)
             _assume(net, assumed, deadline, task, kind, choice, middle)
         target = assumed if is_assumption else state
-        refuted = not tighten(net, target, deadline, room.scratch, work)
+        refuted = not tighten(net, target, deadline, workspace.scratch, work)
         if not is_assumption:
             return -1 if refuted else news
         if not refuted:
-            copy_rows(room.assumed_loads, room.loads)
+            copy_rows(workspace.assumed_loads, workspace.loads)
             if kind == 0:
                 for k in range(m):
-                    room.assumed_loads.placement[task, k] = 1.0 if k == choice else 0.0
-            outcome = loads_refute(net, assumed, deadline, room.assumed_loads, room.quick, work)
+                    workspace.assumed_loads.placement[task, k] = 1.0 if k == choice else 0.0
+            outcome = loads_refute(net, assumed, deadline, workspace.assumed_loads, workspace.quick, work)
             refuted = outcome == REFUTED
         if not refuted:
             left = True
@@ -228,7 +226,7 @@ def _assume(net: Network, assumed: State, deadline: int, task: int, kind: int, c
 
 @inner
 def _adopt(net: Network, state: State, union: State) -> bool:
-    """Raise heads and tails to those that hold for every choice; say whether any was."""
+    """Raise heads and tails to those that hold for every choice; say whether any rose."""
     n, m = net.durations.shape
     raised = False
     for task in range(n):
@@ -256,7 +254,7 @@ class Refuter:
     instance
         At least one task.
     around
-        Heads and tails to begin with, of all schedules.
+        Heads and tails of all schedules to begin with.
 
     Attributes
     ----------
@@ -282,43 +280,41 @@ class Refuter:
         passes: int = 0,
         most_work: int = NO_LIMIT,
     ) -> State | None:
-        """Return what is true of every schedule within a makespan, None where there is none.
+        """Return what is true of every schedule within a makespan, None if there is no such schedule.
 
         Parameters
         ----------
-        makespan
-            Ticks.
         known
             What is true of every schedule within this or a larger makespan.
         passes
-            How often to probe all tasks at most; 0 for no probing.
+            Largest number of passes of probing over all tasks; 0 for no probing.
         most_work
             Stop probing when `work` has reached this.
         """
         start = self._around if known is None else known
         state = new_state(start.heads, start.tails, start.allowed)
-        room = new_room(self._network)
+        workspace = new_workspace(self._network)
         if not state.allowed.any(axis=1).all():
             return None
         for _ in range(passes):
-            if settle(self._network, state, makespan, room, self._work):
+            if settle(self._network, state, makespan, workspace, self._work):
                 return None
-            refuted, changed = probe_all(self._network, state, makespan, room, self._work, most_work)
+            refuted, changed = probe_all(self._network, state, makespan, workspace, self._work, most_work)
             if refuted:
                 return None
             if not changed:
                 return state
-        return None if settle(self._network, state, makespan, room, self._work) else state
+        return None if settle(self._network, state, makespan, workspace, self._work) else state
 
     def climb(self, refuted: int, *, passes: int = 0, most_work: int = NO_LIMIT, horizon: int) -> int:
-        """Return a makespan that is refuted: doubling steps, then bisection; at most the horizon.
+        """Return a makespan that is refuted, at most the horizon: doubling steps, then bisection.
 
         Parameters
         ----------
         refuted
             A makespan that is refuted already.
         passes, most_work
-            As of `refute`; no further makespan is tried when the work is done.
+            As in `refute`; no further makespan is tried when the work is done.
         horizon
             A makespan that some schedule has, if there is any at all.
         """

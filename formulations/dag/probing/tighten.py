@@ -1,4 +1,4 @@
-"""Windows of time under a deadline: heads, tails and pairs of task and GPU, kept up to date after small changes."""
+"""Windows of time under a deadline: heads, tails and pairs of task and GPU, updated after small changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class State(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for the predecessors of one task."""
+    """Scratch arrays for the predecessors of one task."""
 
     remote: NDArray[np.int64]
     local: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Scratch(NamedTuple):
 
 
 def new_state(heads: NDArray[np.int64], tails: NDArray[np.int64], allowed: NDArray[np.bool_]) -> State:
-    """Return a state with heads and tails that are known already; everything is due."""
+    """Return a state with known heads and tails, where everything is due."""
     due = np.ones(len(heads), dtype=np.bool_)
     return State(
         heads=np.where(allowed, heads, INFINITE),
@@ -72,7 +72,7 @@ def count_allowed(allowed: NDArray[np.bool_], task: int) -> int:
 
 @njit(cache=True)
 def new_scratch(net: Network) -> Scratch:
-    """Return room for the most predecessors or successors that a task has."""
+    """Return scratch arrays for the largest number of predecessors or successors that a task has."""
     most = 1
     for task in range(len(net.memory)):
         most = max(most, net.before.offsets[task + 1] - net.before.offsets[task])
@@ -94,13 +94,13 @@ def neighbours_due(side: Side, due: NDArray[np.bool_], task: int) -> None:
 
 @inner
 def head_changed(net: Network, state: State, task: int) -> None:
-    """Mark whose heads may follow."""
+    """Mark the tasks whose heads may follow."""
     neighbours_due(net.after, state.heads_due, task)
 
 
 @inner
 def tail_changed(net: Network, state: State, task: int) -> None:
-    """Mark whose tails may follow."""
+    """Mark the tasks whose tails may follow."""
     neighbours_due(net.before, state.tails_due, task)
 
 
@@ -121,27 +121,17 @@ def tighten(net: Network, state: State, deadline: int, scratch: Scratch, work: N
 
     * Paths: join-aware heads and tails as in `heads_and_tails`, of the tasks that are due.
     * Pairs with head + duration + tail above the deadline are removed.
-    * Exclusive GPUs: a task i that is left with GPU k only, and a task j that may sit there, both of positive duration,
-      run one after the other if j sits there. If neither order fits, j cannot; if only one does, the later one's head
-      on k is at least the other's finish, and the earlier one's tail likewise (j's always, i's only if j is left with
-      k too). Carlier and Pinson (1989) for one machine; the case of j that may also sit elsewhere is textbook.
+    * Exclusive GPUs: if task i has only GPU k left and task j may sit there, both of positive duration, they run one
+      after the other if j sits there. If neither order fits, j cannot; if only one does, the later one's head on k is
+      at least the other's finish, and the earlier one's tail likewise (j's always, i's only if j is left with k too).
+      Carlier and Pinson (1989) for one machine; the case of j that may also sit elsewhere is textbook.
 
-    Parameters
-    ----------
-    net
-        The instance.
-    state
-        Changed in place; what it holds must be true of every schedule within the deadline.
-    deadline
-        Ticks.
-    scratch
-        Room.
-    work
-        Shape (1,), counts elementary steps.
+    What the state contains must be true of every schedule within the deadline, and stays so: heads and tails only rise,
+    and pairs are only removed (docs/bounds.md, section 3.9). `work`, shape (1,), counts elementary steps.
     """
     while True:
         again = True
-        while again:
+        while again:  # invariant: a task that is not due has the heads (tails) that its neighbours imply
             again = False
             for way in range(2):
                 side, other_side, heads, tails, due = net.before, net.after, state.heads, state.tails, state.heads_due
@@ -176,7 +166,7 @@ def _sweep(
     allowed, durations, memory, offsets = state.allowed, net.durations, net.memory, side.offsets
     m = durations.shape[1]
     computed = 0
-    for task in side.order:
+    for task in side.order:  # invariant: no earlier task in the order is due, because neighbours come first
         if not due[task]:
             continue
         due[task] = False
@@ -215,7 +205,7 @@ def _arrivals(
     memory: NDArray[np.int64],
     scratch: Scratch,
 ) -> None:
-    """Say when the data of every predecessor of a task on GPU k is there, from elsewhere or from k itself."""
+    """Write when the data of every predecessor of a task on GPU k can be there, from elsewhere or from k itself."""
     remote, local, duration, used = scratch.remote, scratch.local, scratch.duration, scratch.memory
     for item in range(size):
         other = neighbours[first + item]
@@ -230,7 +220,7 @@ def _arrivals(
 
 @inner
 def _take_turns(net: Network, state: State, deadline: int, work: NDArray[np.int64]) -> int:
-    """Let tasks with one GPU left and others that may sit there take turns; -1 refuted, 0 nothing new, 1 changed."""
+    """Order tasks with one GPU left and others that may sit there; -1 refuted, 0 nothing new, 1 changed."""
     heads, tails, allowed, durations = state.heads, state.tails, state.allowed, net.durations
     n = len(durations)
     left = np.empty(n, dtype=np.int64)
@@ -247,7 +237,7 @@ def _take_turns(net: Network, state: State, deadline: int, work: NDArray[np.int6
         if p == 0:
             continue
         work[0] += 3 * n
-        for j in range(n):
+        for j in range(n):  # invariant: left counts the GPUs of every task
             q = durations[j, k]
             if j == i or q == 0 or not allowed[j, k]:
                 continue

@@ -1,4 +1,4 @@
-"""Windows from join-aware heads and tails and what a schedule may cost, tightened by probing where that is wanted."""
+"""Windows from join-aware heads and tails and a limit on the objective, tightened by probing on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_PAIRS_FOR_PROBING = 1_000
 
 
 PROBING_PASSES = 3
-"""How often all tasks are probed at most."""
+"""Largest number of passes of probing over all tasks."""
 
 
 PROBING_WORK = 1_000_000_000
@@ -29,7 +29,7 @@ PROBING_WORK = 1_000_000_000
 
 
 def _probed(instance: DagInstance, around: HeadsAndTails, makespan: int) -> HeadsAndTails:
-    """Return heads and tails that probing tightens, without any pair where it refutes the makespan."""
+    """Return heads and tails that probing tightens, without any pair if it refutes the makespan."""
     from formulations.dag.probing.refuter import Refuter
 
     state = Refuter(instance, around).refute(makespan, passes=PROBING_PASSES, most_work=PROBING_WORK)
@@ -49,28 +49,20 @@ def windows(
 ) -> Windows:
     """Derive windows from join-aware heads and tails.
 
-    Makespan: a task on k finishes by U - T[i,k], pairs without room are removed. Weighted completion: with lower bounds
-    LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) / w[j]) where w[j] > 0, and a
-    task of j on k finishes by that minus its tail within the job.
-
-    Everything here follows from heads, tails, `horizon` and U, all of which hold under contention too; given contention
-    the heads and tails know it, and the windows hold for schedules that keep its rule.
+    Makespan: a task on k finishes by U - T[i,k], and pairs whose duration does not fit are removed. Weighted
+    completion: with lower bounds LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) /
+    w[j]) where w[j] > 0, and a task of j on k finishes by that minus its tail within the job (docs/bounds.md, section
+    2.5). With contention, heads and tails use its rule, and the windows hold for schedules that obey it.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     lower_bound
-        Proven, from elsewhere.
+        A proven bound from elsewhere.
     objective_at_most
-        Objective of a verified schedule, None where none is known: then some optimal schedule ends by the horizon.
-    contention
-        What transfers share.
+        Objective of a verified schedule, None if none is known: then some optimal schedule ends by the horizon.
     probe
         Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
-        (`Refuter`); nothing is done for weighted completion, or where no schedule is known.
+        (`Refuter`); ignored for weighted completion, or if no schedule is known.
     """
     latest = horizon(instance)
     if objective is Objective.MAKESPAN:

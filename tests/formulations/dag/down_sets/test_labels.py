@@ -32,7 +32,7 @@ def add(
 ) -> None:
     """Call the kernel, which Python cannot."""
     digest = np.empty(DIGEST, dtype=np.int32)
-    keep(labels, started, hash_of(started), heads, completion, used, waiting, len(waiting), -1, digest)
+    keep(labels, started, hash_of(started), heads, completion, used, waiting, -1, digest)
 
 
 def space_of(tasks: int, gpus: int) -> SearchSpace:
