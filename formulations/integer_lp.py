@@ -136,6 +136,12 @@ class RowBuilder:
         for gathered, array in zip((self._rows, self._columns, self._entries), arrays, strict=True):
             gathered.append(array.reshape(-1))
 
+    def program(self, cost: NDArray[np.int64], domain: Domain) -> IntegerLp:
+        """Return the linear program with these rows, costs per column and domain."""
+        return IntegerLp(
+            cost=cost, matrix=self.matrix(len(cost)), limit=self.limits(), is_equality=self.is_equality(), domain=domain
+        )
+
     def limits(self) -> NDArray[np.int64]:
         """Return the right-hand sides, shape (rows,)."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *self._limits])

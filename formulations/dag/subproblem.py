@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -119,17 +119,23 @@ def subproblem(
     order = order_of(instance, schedule)
     tasks = order[first:last]
     allowed = instance.allowed[tasks]
-    graph = way_graph(instance)
     position = np.empty(instance.num_tasks, dtype=np.int64)
     position[order] = np.arange(instance.num_tasks)
-    sub = _cut_instance(instance, schedule, tasks, position - first)
-    gpu, start = np.array(schedule.gpu), np.array(schedule.start)
+    sub = part_of(instance, tasks, gpu_memory=_free_memory(instance, schedule, tasks))
     is_makespan = objective is Objective.MAKESPAN
     sink = np.zeros(instance.num_tasks, dtype=np.int64) if is_makespan else np.array(instance.job_of_task)
-    num_sinks = 1 if is_makespan else instance.num_jobs
-    heads = outer_heads(graph, order, position, gpu, start, first, last)
-    ways = outer_tails(graph, order, position, gpu, first, last, sink, num_sinks)
-    fixed = fixed_completion(graph, order, position, gpu, start, first, last, sink, num_sinks)
+    cut = Cut(
+        graph=way_graph(instance),
+        order=order,
+        position=position,
+        gpu=np.array(schedule.gpu),
+        start=np.array(schedule.start),
+        sink=sink,
+        num_sinks=1 if is_makespan else instance.num_jobs,
+        first=first,
+        last=last,
+    )
+    heads, ways, fixed = outer_heads(cut), outer_tails(cut), fixed_completion(cut)
     if is_makespan:
         limits = np.array([at_most])
     else:
@@ -137,13 +143,13 @@ def subproblem(
         latest = 2 * objective_value(instance, schedule, Objective.MAKESPAN) + horizon(sub)
         limits = _completion_limits(instance, fixed, at_most, latest)
     outer = heads.copy()
-    tails = carry_inside(graph, order, position, allowed, heads, ways, limits, sink, first)
+    tails = carry_inside(cut, allowed, heads, ways, limits)
     if most_gpus is not None:
         way = np.where(allowed, heads + instance.durations[tasks] + tails.max(axis=2), INFINITE)
         way[np.arange(len(tasks)), schedule.gpu[tasks]] = -1
         allowed &= np.argsort(np.argsort(way, axis=1, kind="stable"), axis=1, kind="stable") <= most_gpus
         heads = outer
-        tails = carry_inside(graph, order, position, allowed, heads, ways, limits, sink, first)
+        tails = carry_inside(cut, allowed, heads, ways, limits)
     around = HeadsAndTails(
         heads=np.where(allowed, heads, INFINITE),
         tails=np.where(allowed, tails.max(axis=2).clip(0), INFINITE),
@@ -188,35 +194,32 @@ def _completion_limits(instance: DagInstance, fixed: NDArray[np.int64], at_most:
     return limits
 
 
-def _cut_instance(
-    instance: DagInstance, schedule: DagSchedule, tasks: NDArray[np.int64], place: NDArray[np.int64]
+def part_of(
+    instance: DagInstance, tasks: NDArray[np.int64], *, gpu_memory: NDArray[np.int64] | None = None
 ) -> DagInstance:
-    """Return the free tasks as an instance."""
-    inside = np.zeros(instance.num_tasks, dtype=np.bool_)
-    inside[tasks] = True
-    edges = np.flatnonzero(inside[instance.edges].all(axis=1))
-    fixed = np.flatnonzero(~inside)
-    used = np.zeros(instance.num_gpus, dtype=np.int64)
-    np.add.at(used, schedule.gpu[fixed], instance.task_memory[fixed])
-    return DagInstance(
-        name=instance.name,
-        tick_seconds=instance.tick_seconds,
+    """Return the instance of some tasks and the edges among them; jobs and their numbers stay."""
+    place = np.full(instance.num_tasks, -1)
+    place[tasks] = np.arange(len(tasks))
+    ends = place[instance.edges]
+    inside = (ends >= 0).all(axis=1)
+    return replace(
+        instance,
         durations=instance.durations[tasks],
         task_memory=instance.task_memory[tasks],
         job_of_task=instance.job_of_task[tasks],
-        edges=place[instance.edges[edges]].reshape(-1, 2),
-        edge_bytes=instance.edge_bytes[edges],
-        gpu_memory=np.where(instance.gpu_memory < 0, NO_LIMIT, instance.gpu_memory - used),
-        latency=instance.latency,
-        bytes_per_tick=instance.bytes_per_tick,
-        release=instance.release,
-        weight=instance.weight,
+        edges=ends[inside],
+        edge_bytes=instance.edge_bytes[inside],
+        gpu_memory=instance.gpu_memory if gpu_memory is None else gpu_memory,
         task_names=tuple(instance.task_names[task] for task in tasks.tolist()),
-        gpu_names=instance.gpu_names,
-        gpu_kinds=instance.gpu_kinds,
-        gpu_servers=instance.gpu_servers,
-        job_names=instance.job_names,
     )
+
+
+def _free_memory(instance: DagInstance, schedule: DagSchedule, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the memory that all other tasks leave on every GPU, in bytes, shape (m,)."""
+    fixed = np.setdiff1d(np.arange(instance.num_tasks), tasks, assume_unique=True)
+    used = np.zeros(instance.num_gpus, dtype=np.int64)
+    np.add.at(used, schedule.gpu[fixed], instance.task_memory[fixed])
+    return np.where(instance.gpu_memory < 0, NO_LIMIT, instance.gpu_memory - used)
 
 
 class WayGraph(NamedTuple):
@@ -251,6 +254,20 @@ def way_graph(instance: DagInstance) -> WayGraph:
     )
 
 
+class Cut(NamedTuple):
+    """A schedule with a stretch of free tasks, those at positions `first` to `last` - 1 of its order."""
+
+    graph: WayGraph
+    order: NDArray[np.int64]  # (n,), tasks
+    position: NDArray[np.int64]  # (n,), place of every task in the order
+    gpu: NDArray[np.int64]  # (n,)
+    start: NDArray[np.int64]  # (n,)
+    sink: NDArray[np.int64]  # (n,), what ends with the task: the makespan (0), or its job
+    num_sinks: int
+    first: int
+    last: int
+
+
 @njit(cache=True)
 def _delay(graph: WayGraph, data: int, k: int, l: int) -> int:
     """Return the transfer delay of some data from GPU k to GPU l."""
@@ -260,16 +277,10 @@ def _delay(graph: WayGraph, data: int, k: int, l: int) -> int:
 
 
 @njit(cache=True)
-def outer_heads(
-    graph: WayGraph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    gpu: NDArray[np.int64],
-    start: NDArray[np.int64],
-    first: int,
-    last: int,
-) -> NDArray[np.int64]:
+def outer_heads(cut: Cut) -> NDArray[np.int64]:
     """Return the earliest start of each free task by its release and the fixed tasks before it, shape (q, m)."""
+    graph, order, position, gpu, start = cut.graph, cut.order, cut.position, cut.gpu, cut.start
+    first, last = cut.first, cut.last
     m = graph.durations.shape[1]
     heads = np.zeros((last - first, m), dtype=np.int64)
     free_at = np.zeros(m, dtype=np.int64)
@@ -294,20 +305,13 @@ def outer_heads(
 
 
 @njit(cache=True)
-def outer_tails(
-    graph: WayGraph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    gpu: NDArray[np.int64],
-    first: int,
-    last: int,
-    sink: NDArray[np.int64],
-    num_sinks: int,
-) -> NDArray[np.int64]:
+def outer_tails(cut: Cut) -> NDArray[np.int64]:
     """Return the longest way from each free task's finish through fixed tasks to every sink, shape (q, m, sinks).
 
     It is negative if the sink does not wait for the task. A task's own sink waits for it directly.
     """
+    graph, order, position, gpu, sink = cut.graph, cut.order, cut.position, cut.gpu, cut.sink
+    first, last, num_sinks = cut.first, cut.last, cut.num_sinks
     n, m = graph.durations.shape
     level = np.full((n, num_sinks), -INFINITE, dtype=np.int64)  # from the start of a fixed task after the stretch
     on_gpu = np.full((m, num_sinks), -INFINITE, dtype=np.int64)  # from the start of the first of them on each GPU
@@ -342,20 +346,12 @@ def outer_tails(
 
 
 @njit(cache=True)
-def fixed_completion(
-    graph: WayGraph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
-    gpu: NDArray[np.int64],
-    start: NDArray[np.int64],
-    first: int,
-    last: int,
-    sink: NDArray[np.int64],
-    num_sinks: int,
-) -> NDArray[np.int64]:
+def fixed_completion(cut: Cut) -> NDArray[np.int64]:
     """Return the completion time of every sink without the free tasks, shape (sinks,)."""
+    graph, order, position, gpu, start = cut.graph, cut.order, cut.position, cut.gpu, cut.start
+    first, last, sink = cut.first, cut.last, cut.sink
     n, m = graph.durations.shape
-    completion = np.zeros(num_sinks, dtype=np.int64)
+    completion = np.zeros(cut.num_sinks, dtype=np.int64)
     finish = np.zeros(n, dtype=np.int64)
     free_at = np.zeros(m, dtype=np.int64)
     for place in range(n):  # invariant: finish and free_at are those of the fixed tasks before this place
@@ -381,21 +377,18 @@ def fixed_completion(
 
 @njit(cache=True)
 def carry_inside(
-    graph: WayGraph,
-    order: NDArray[np.int64],
-    position: NDArray[np.int64],
+    cut: Cut,
     allowed: NDArray[np.bool_],
     heads: NDArray[np.int64],
     outer_tails: NDArray[np.int64],
     limits: NDArray[np.int64],
-    sink: NDArray[np.int64],
-    first: int,
 ) -> NDArray[np.int64]:
     """Carry heads (in place) and tails along the edges between free tasks; remove pairs beyond the limits.
 
     Transfer-aware: H[i,k] = max over predecessors h of min over l of (H[h,l] + p[h,l] + c[h,i](l,k)), and the mirror
     image for the way to every sink. This is repeated until no more pair is removed.
     """
+    graph, order, position, first = cut.graph, cut.order, cut.position, cut.first
     q, m, num_sinks = outer_tails.shape
     while True:  # invariant: heads never fall, and no removed pair is in a schedule within the limits
         changed = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from formulations.dag.bounds.loads import window_load_lp
 from formulations.dag.bounds.single_machine import rank_wise_bound
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
 from formulations.dag.probing.refuter import Refuter
+from formulations.dag.subproblem import part_of
 from formulations.dag.windows import horizon
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
@@ -135,7 +135,7 @@ def refuted_makespans(
             allowed=around.allowed[tasks],
         )
         share = most_work * len(tasks) // (instance.num_tasks * (layers + 1))
-        return _least_makespan(without_others(instance, tasks), own, proven, latest, passes, share)
+        return _least_makespan(part_of(instance, tasks), own, proven, latest, passes, share)
 
     for job in np.flatnonzero(instance.weight > 0).tolist():
         completion[job] = last_of(np.array([job]))
@@ -151,23 +151,6 @@ def _least_makespan(
     if passes:
         refuted = refuter.climb(refuted, passes=passes, most_work=most_work, horizon=latest)
     return max(proven, min(refuted + 1, latest))  # where the latest is refuted there is no schedule at all
-
-
-def without_others(instance: DagInstance, tasks: NDArray[np.int64]) -> DagInstance:
-    """Return the instance of some tasks and the edges among them; jobs and their numbers stay."""
-    place = np.full(instance.num_tasks, -1)
-    place[tasks] = np.arange(len(tasks))
-    ends = place[instance.edges]
-    inside = (ends >= 0).all(axis=1)
-    return replace(
-        instance,
-        durations=instance.durations[tasks],
-        task_memory=instance.task_memory[tasks],
-        job_of_task=instance.job_of_task[tasks],
-        edges=ends[inside],
-        edge_bytes=instance.edge_bytes[inside],
-        task_names=tuple(instance.task_names[task] for task in tasks.tolist()),
-    )
 
 
 def energetic(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:

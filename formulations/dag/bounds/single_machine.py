@@ -58,9 +58,7 @@ def srpt(instance: DagInstance, objective: Objective, contention: Contention = C
 
 
 def rank_wise_bound(
-    instance: DagInstance,
-    completion: NDArray[np.int64],
-    last_of: Callable[[NDArray[np.int64]], int] = lambda jobs: 0,
+    instance: DagInstance, completion: NDArray[np.int64], last_of: Callable[[NDArray[np.int64]], int] = lambda jobs: 0
 ) -> int:
     """Return the bound on the weighted completion from SRPT and a lower bound per job, rank by rank and layer by layer.
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.bounds.loads import window_load_lp
-from formulations.dag.bounds.refuted_makespans import destructive, largest_refuted, without_others
+from formulations.dag.bounds.refuted_makespans import destructive, largest_refuted
 from formulations.dag.bounds.time_indexed_lp import CompletionLp, TimeIndexedLp, width_for
 from formulations.dag.heads_and_tails import heads_and_tails, job_path_bounds, path_bound
+from formulations.dag.subproblem import part_of
 from formulations.dag.time_grid import time_grid
 from formulations.dag.windows import horizon
 from formulations.integer_lp import dual_bound
@@ -145,7 +146,7 @@ def _each_alone(instance: DagInstance, around: HeadsAndTails) -> NDArray[np.int6
     """Return a lower bound on the completion time of every job as if it were alone, shape (jobs,)."""
     at_least, latest = job_path_bounds(instance, around), horizon(instance)
     for job in np.flatnonzero(np.bincount(instance.job_of_task, minlength=instance.num_jobs) > 1).tolist():
-        alone = destructive(without_others(instance, np.flatnonzero(instance.job_of_task == job)), Objective.MAKESPAN)
+        alone = destructive(part_of(instance, np.flatnonzero(instance.job_of_task == job)), Objective.MAKESPAN)
         at_least[job] = max(at_least[job], min(alone, latest))  # above that there is no schedule at all
     return at_least
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.time_grid import time_grid
-from formulations.integer_lp import Domain, IntegerLp, RowBuilder
+from formulations.integer_lp import Domain, RowBuilder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from formulations.dag.bounds.assignment_lp import AssignmentLp
     from formulations.dag.heads_and_tails import HeadsAndTails
     from formulations.dag.time_grid import TimeGrid
+    from formulations.integer_lp import IntegerLp
     from instances.dag.instance import DagInstance
 
 
@@ -76,18 +77,13 @@ class TimeIndexedLp:
     def finish(self, cost: NDArray[np.int64]) -> IntegerLp:
         """Return the linear program with these costs per column."""
         nothing = np.zeros(0, dtype=np.int64)
-        return IntegerLp(
-            cost=cost,
-            matrix=self.rows.matrix(self.num_columns),
-            limit=self.rows.limits(),
-            is_equality=self.rows.is_equality(),
-            domain=Domain(
-                chain_starts=self._chain_starts,
-                group_starts=self._group_starts,
-                lower=np.concatenate([nothing, *self._box_lower]),
-                upper=np.concatenate([nothing, *self._box_upper]),
-            ),
+        domain = Domain(
+            chain_starts=self._chain_starts,
+            group_starts=self._group_starts,
+            lower=np.concatenate([nothing, *self._box_lower]),
+            upper=np.concatenate([nothing, *self._box_upper]),
         )
+        return self.rows.program(cost, domain)
 
     def add_boxes(self, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> NDArray[np.int64]:
         """Add columns between bounds and return their numbers."""

@@ -133,11 +133,7 @@ def _data_arrival(
 
 @inner
 def _fits(
-    space: SearchSpace,
-    heads: NDArray[np.int32],
-    waiting: NDArray[np.int64],
-    task: int,
-    free_memory: NDArray[np.int64],
+    space: SearchSpace, heads: NDArray[np.int32], waiting: NDArray[np.int64], task: int, free_memory: NDArray[np.int64]
 ) -> bool:
     """Take limited GPUs from tasks that do not fit into the memory that is left; False if a task has no GPU left."""
     for position in range(len(waiting)):

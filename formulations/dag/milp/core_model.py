@@ -231,6 +231,13 @@ def set_reduced_transfers(core: CoreModel, schedule: DagSchedule) -> None:
         core.pyomo_model.both[edge, k, l].set_value(float(gpu[h] == k and gpu[i] == l))
 
 
+def set_orders(core: CoreModel, schedule: DagSchedule) -> None:
+    """Give the order binaries ``first[h, i]`` their values in a schedule."""
+    finish = finish_times(core.instance, schedule)
+    for h, i in core.pyomo_model.first:
+        core.pyomo_model.first[h, i].set_value(int(finish[h] <= schedule.start[i]))
+
+
 def possible_delays(core: CoreModel, edge: int) -> dict[tuple[int, int], int]:
     """Return the delays of an edge in ticks for the pairs of GPUs (from, to) that the windows leave time for."""
     h, i = core.instance.edges[edge].tolist()

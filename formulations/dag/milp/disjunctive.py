@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 import pyomo.environ as pyo
 
 from formulations.dag.incomparable_pairs import incomparable_pairs
-from formulations.dag.milp.core_model import CoreModel, add_load_rows, add_reduced_transfers, set_reduced_transfers
+from formulations.dag.milp.core_model import (
+    CoreModel,
+    add_load_rows,
+    add_reduced_transfers,
+    set_orders,
+    set_reduced_transfers,
+)
 from formulations.dag.milp.interface import check_model_size
-from instances.dag.objective import finish_times
 
 if TYPE_CHECKING:
     from formulations.dag.windows import Windows
@@ -55,9 +60,7 @@ class DisjunctiveModel(CoreModel):
         if not super().set_start(schedule):
             return False
         set_reduced_transfers(self, schedule)
-        finish = finish_times(self.instance, schedule)
-        for first, second in self.pyomo_model.first:
-            self.pyomo_model.first[first, second].set_value(int(finish[first] <= schedule.start[second]))
+        set_orders(self, schedule)
         return True
 
     def _add_orders(self) -> None:

@@ -71,12 +71,7 @@ class GeneralisedDisjunctiveModel(CoreModel):
     """
 
     def __init__(
-        self,
-        instance: DagInstance,
-        objective: Objective,
-        within: Windows,
-        *,
-        transformation: Transformation = "bigm",
+        self, instance: DagInstance, objective: Objective, within: Windows, *, transformation: Transformation = "bigm"
     ) -> None:
         if transformation not in get_args(Transformation):
             choices = ", ".join(get_args(Transformation))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyomo.environ as pyo
 
 from formulations.dag.incomparable_pairs import incomparable_pairs
-from formulations.dag.milp.core_model import CoreModel, add_load_rows
+from formulations.dag.milp.core_model import CoreModel, add_load_rows, set_orders
 from formulations.dag.milp.interface import check_model_size
-from instances.dag.objective import finish_times
 
 if TYPE_CHECKING:
     from formulations.dag.windows import Windows
@@ -71,9 +70,7 @@ class Nip(CoreModel):
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
         if not super().set_start(schedule):
             return False
-        finish = finish_times(self.instance, schedule)
-        for first, second in self.pyomo_model.first:
-            self.pyomo_model.first[first, second].set_value(int(finish[first] <= schedule.start[second]))
+        set_orders(self, schedule)
         return True
 
     def _add_transfers(self) -> None:

@@ -101,12 +101,7 @@ class Effort(NamedTuple):
 
 @inner
 def loads_refute(
-    net: Network,
-    state: State,
-    deadline: int,
-    loads: Loads,
-    effort: Effort,
-    work: NDArray[np.int64],
+    net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]
 ) -> int:
     """Say whether no fractional placement keeps all windows: REFUTED is proved in integers, FITS and UNDECIDED are not.
 
@@ -188,14 +183,7 @@ def _make_whole(state: State, placement: NDArray[np.float64]) -> None:
 
 
 @inner
-def _separate(
-    net: Network,
-    state: State,
-    deadline: int,
-    loads: Loads,
-    effort: Effort,
-    work: NDArray[np.int64],
-) -> bool:
+def _separate(net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]) -> bool:
     """Add the window of each GPU that the placement overfills most, and say whether one of them is new."""
     n, m = net.durations.shape
     tasks, amount = np.empty(n, dtype=np.int64), np.empty(n)

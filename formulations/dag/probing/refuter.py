@@ -273,12 +273,7 @@ class Refuter:
         return int(self._work[0])
 
     def refute(
-        self,
-        makespan: int,
-        *,
-        known: State | None = None,
-        passes: int = 0,
-        most_work: int = NO_LIMIT,
+        self, makespan: int, *, known: State | None = None, passes: int = 0, most_work: int = NO_LIMIT
     ) -> State | None:
         """Return what is true of every schedule within a makespan, None if there is no such schedule.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
+from formulations.integer_lp import Domain, RowBuilder, dual_bound
 from formulations.jobs.bounds.single_machine import sets_of_kinds, work_per_gpu
 from formulations.jobs.left_shift import list_schedule
 from formulations.jobs.pattern_table import all_gpus, pattern_table
@@ -66,11 +66,6 @@ class PatternLp:
         self._group_starts = np.array(group_starts, dtype=np.int64)
         self._cost = np.zeros(column, dtype=np.int64)
 
-    @property
-    def num_columns(self) -> int:
-        """Number of columns."""
-        return len(self._cost)
-
     def set_costs(self, job: int, late_cost: int, cost: Callable[[int, NDArray[np.int64]], NDArray[np.int64]]) -> None:
         """Set the costs of a job: that of a pattern at some steps, and the one after all steps."""
         self._cost[self._late[job]] = late_cost
@@ -89,18 +84,9 @@ class PatternLp:
 
     def proven_bound(self) -> int:
         """Return what the multipliers of HiGHS prove in exact integer arithmetic, at least 0."""
-        lp = IntegerLp(
-            cost=self._cost,
-            matrix=self.rows.matrix(self.num_columns),
-            limit=self.rows.limits(),
-            is_equality=self.rows.is_equality(),
-            domain=Domain(
-                chain_starts=self._chain_starts,
-                group_starts=self._group_starts,
-                lower=np.zeros(0, dtype=np.int64),
-                upper=np.zeros(0, dtype=np.int64),
-            ),
-        )
+        none = np.zeros(0, dtype=np.int64)
+        domain = Domain(chain_starts=self._chain_starts, group_starts=self._group_starts, lower=none, upper=none)
+        lp = self.rows.program(self._cost, domain)
         value = dual_bound(lp, np.zeros(len(lp.limit)))  # every job at once: no multipliers needed
         multipliers = highs_multipliers(lp) if len(lp.limit) else None
         if multipliers is not None:
