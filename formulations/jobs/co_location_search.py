@@ -129,20 +129,16 @@ class CoLocationSearch:
     """Depth-first search through time, which decides at every tick that matters which jobs start where.
 
     *Which ticks matter.* Under interference an optimal schedule need not start jobs as early as they fit, because a job
-    that waits may spare another one. Take an optimal schedule with the least sum of starts and a job that starts at t >
-    r although its GPUs were free in [t - 1, t) and no job that ran there would have been slower with it. Start it one
-    tick earlier: until t nothing else changes, and it has less left from t on. Because removing a job or ending one
-    earlier never lowers a speed, no job completes later, and all jobs that run at any tick from t on ran there before,
-    so the GPUs suffice. That is a schedule with a smaller sum of starts that costs no more, against the choice. Hence a
-    job that starts where no job completes or arrives slows some running job, and a job that slows none waits for the
-    next event. At events everything is tried.
+    that waits may spare another one. But in an optimal schedule with the least sum of starts, a job that starts where
+    no job completes or arrives slows some running job; otherwise it could start one tick earlier at no cost. So a job
+    that slows none waits for the next event, and at events everything is tried (proof: docs/formulations.md, section
+    12.4; ours).
 
     *What is cut.* States that cannot cost less than the best known one even if every job runs at full speed from now
     on, and states that were met before at no higher cost. GPUs of a server with the same occupants are exchanged
     freely.
 
-    The search is complete, so the best schedule after a search to the end is an optimum; it suits a handful of jobs
-    (docs/formulations.md, section 12.4; ours).
+    The search is complete, so the best schedule after a search to the end is an optimum; it suits a handful of jobs.
 
     Raises
     ------

@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 
 
 def time_indexed(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
-    """Return the bound of the time-indexed relaxation, proved by multipliers in exact integer arithmetic.
+    """Return the bound of the time-indexed relaxation (B10), proved by multipliers in exact integer arithmetic.
 
     The relaxation is that of `TimeIndexedLp`, on buckets so wide that it stays small (`TimeGrid` says why that is
     valid); the weighted completion of a single job is its weight times the makespan. It holds with and without
-    contention; heads and tails use the rule that is given. On 17 generated instances of 5 to 42 tasks it reached 0.948
-    of the optimal makespan on average in 0.5 s, where the best of the other bounds has 0.925; on 22 instances with
-    several jobs 0.90 of the best known weighted completion in 0.7 s, where the others have 0.81; on jobs of one task
-    without releases 0.997 to 1 (docs/bounds.md, section 3.11).
+    contention; heads and tails use the rule that is given. Cost: about a second (docs/bounds.md, section 3.11, also
+    says how strong it is).
     """
     around = heads_and_tails(instance, contention=contention)
     proven = path_bound(instance, objective, around)

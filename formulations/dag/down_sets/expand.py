@@ -208,10 +208,8 @@ def expand(
 
     Parameters
     ----------
-    labels
-        One part of a layer.
-    sequence
-        Places of the labels that go on, the best estimates first.
+    labels, sequence
+        One part of a layer, and the places of its labels that go on, the best estimates first.
     children
         Filled; when its places are used up, children without one are counted as dropped.
     part, parts

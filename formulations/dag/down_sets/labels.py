@@ -223,14 +223,10 @@ def keep(
 
     Parameters
     ----------
-    started, hashed
-        The down-set and its hash.
     heads, completion, used
         Data of the candidate, with a leading axis of length 1.
-    waiting
-        Tasks that had not started, in order.
-    except_for
-        The one among them that has started now.
+    waiting, except_for
+        Tasks that had not started, in order, and the one among them that has started now.
     digest
         Scratch, shape (DIGEST,).
     """

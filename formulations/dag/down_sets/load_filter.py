@@ -57,26 +57,18 @@ def filter_by_loads(
 
     Parameters
     ----------
-    space, net
-        The instance; loads are the same in both directions of time.
     labels
         One part of a layer; estimates of the survivors are written.
-    state
-        Scratch for heads, tails and pairs.
+    state, own
+        Scratch for heads, tails and pairs, and for the rows of a label, whose prices often refute the next label too.
     loads
         Rows to begin with; read only.
-    own
-        Scratch for the rows of a label. Their prices often refute the next label too.
-    effort
-        Effort of every test.
     price
         Price of a tick on every GPU, for the estimates, shape (m,); they sum to 1.
     survivors
         Result: places of the labels that are left, group by group; only the first entries count.
-    halt
-        Shape (1,); true ends the filter early, without a result.
-    work
-        Counter of elementary steps, shape (1,).
+    halt, work
+        Shape (1,): true ends the filter early, without a result; counter of elementary steps.
     """
     n = len(space.order)
     order, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)

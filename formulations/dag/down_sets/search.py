@@ -170,23 +170,17 @@ class Layers:
 
     Parameters
     ----------
-    space, net
-        The instance, within windows that are not empty.
     width
-        Largest number of labels per layer; fewer if memory does not allow so many.
+        Largest number of labels per layer; the attribute is what memory allows of it.
     threads
         Number of parts of a layer, by the hash of the down-set, so that each is filled by a thread of its own.
 
     Attributes
     ----------
-    width
-        Largest number of labels per layer that memory allows.
     depth
         Layers that are done: tasks that have started.
-    exact_depth
-        Layers until the first label was dropped that was neither dominated nor refuted.
-    num_labels
-        Number of labels of all layers.
+    exact_depth, num_labels
+        As in `Found`.
     """
 
     def __init__(self, space: SearchSpace, net: Network, width: int, threads: int) -> None:

@@ -38,10 +38,6 @@ class VirtualMachineJobs:
     ----------
     num_gpus
         G, or G Phi in parts: at most so many GPUs are busy with these jobs at any time.
-    release
-        Releases in ticks.
-    weight
-        Weights, at least 1.
     gang_size
         GPUs that each job holds while it runs, in parts where `num_gpus` is.
     least_duration
@@ -104,10 +100,9 @@ def virtual_srpt(instance: JobsInstance, objective: JobsObjective) -> int:
 
     L1 is the least sum of completion times on the machine of `VirtualMachineJobs`, which shortest remaining processing
     time first attains (Schrage 1968). Every schedule, served in time slices by earliest C[i], gives a preemptive
-    one-machine schedule with completions of at most C[i]. Weights: with 0 = v_0 < v_1 < ... the different weights, sum
-    w[i] C[i] = sum_l (v_l - v_(l-1)) (sum of C[i] over the jobs of weight at least v_l), and every layer has its bound
-    of equal weights. Cost: O(N log N) per layer (docs/bounds.md, section 7.4; the mapping follows the abstract of Luo
-    et al. 2025, proof and layers are ours).
+    one-machine schedule with completions of at most C[i]. Weights are taken in layers, as in the bound `srpt` for DAGs.
+    Cost: O(N log N) per layer (docs/bounds.md, section 7.4; the mapping follows the abstract of Luo et al. 2025, proof
+    and layers are ours).
     """
     jobs = VirtualMachineJobs.of(instance, objective)
     return -(-srpt_value(jobs) // 1)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.bounds import time_indexed as time_indexed_completion
-from formulations.dag.bounds import time_indexed as time_indexed_makespan
+from formulations.dag.bounds import time_indexed as module
 from formulations.dag.bounds.refuted_makespans import destructive
 from formulations.dag.bounds.single_machine import mean_busy_time
 from formulations.dag.bounds.time_indexed import carry_prices, time_indexed
@@ -184,10 +183,10 @@ def test_wide_buckets_are_never_above_the_optimum(objective: Objective, instance
     """Tests programs so small that buckets are wide, on one grid or two, against brute force."""
     best = optimum(instance, objective)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time_indexed_makespan, "ENTRIES", (entries // 2, entries))
-        patch.setattr(time_indexed_completion, "LP_ENTRIES", entries)
-        patch.setattr(time_indexed_completion, "ASCENT_ENTRIES", 3 * entries)
-        patch.setattr(time_indexed_completion, "ASCENT_ROUNDS", 30)
+        patch.setattr(module, "ENTRIES", (entries // 2, entries))
+        patch.setattr(module, "LP_ENTRIES", entries)
+        patch.setattr(module, "ASCENT_ENTRIES", 3 * entries)
+        patch.setattr(module, "ASCENT_ROUNDS", 30)
         assert best is None or time_indexed(instance, objective) <= best
 
 
@@ -204,8 +203,8 @@ def test_narrow_buckets_win_back_what_wide_ones_lose(monkeypatch: pytest.MonkeyP
     """Tests 40 jobs on 4 GPUs: prices from wide buckets alone prove far less than after the steps on narrow ones."""
     instance = one_task_per_job(40, 4, 1)
     both = time_indexed(instance, WEIGHTED)
-    monkeypatch.setattr(time_indexed_completion, "ASCENT_ENTRIES", 1_500)
-    monkeypatch.setattr(time_indexed_completion, "LP_ENTRIES", 1_500)
+    monkeypatch.setattr(module, "ASCENT_ENTRIES", 1_500)
+    monkeypatch.setattr(module, "LP_ENTRIES", 1_500)
     assert time_indexed(instance, WEIGHTED) < 0.95 * both
     assert mean_busy_time(instance, WEIGHTED) < 0.97 * both
 

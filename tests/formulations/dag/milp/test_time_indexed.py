@@ -147,7 +147,7 @@ def test_schedule_outside_the_windows_is_no_start(example_e: DagInstance) -> Non
     assert all(variable.value is None for variable in model.pyomo_model.started.values())
 
 
-def test_too_many_ticks_are_beyond_reach(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_ticks_are_refused(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that the limit of triples, and that of the horizon, refuse an instance before anything is built."""
     long = DagInstance.from_lists([[20_001]])
     with pytest.raises(ModelTooLargeError, match="expected at most 20000 triples of task, GPU and tick, got 20003"):

@@ -69,7 +69,7 @@ def test_every_variable_is_binary_and_in_some_row() -> None:
     assert {id(variable) for variable in model.pyomo_model.starts.values()} <= in_rows
 
 
-def test_beyond_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that too many columns, or too long a horizon, are refused before a model is built."""
     monkeypatch.setattr(time_indexed, "MAX_STARTS", 5)
     with pytest.raises(ModelTooLargeError, match="triples of start"):
