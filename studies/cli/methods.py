@@ -1,72 +1,61 @@
 """Commands `methods` and `show-versions`: what can solve and what can bound, and what results are made with."""
 
+from typing import TYPE_CHECKING
+
 from solvers.table import Table
 from studies.cli import options as opt
 from studies.cli.output import print_json, print_text
 from studies.text import aligned
 
+if TYPE_CHECKING:
+    from solvers.problem import Problem
+
+KINDS = {
+    "dag": "exact: proves a bound; improvement: makes a schedule better; "
+    "construction: builds one schedule; search: builds many",
+    "jobs": "exact: proves a bound; policy: decides online, as jobs arrive",
+}
+"""What the kinds of methods mean, by problem."""
+
 
 def methods_command(as_json: opt.AS_JSON = False) -> None:
     """List all methods and bounds."""
-    from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
-    from solvers.methods import JOBS_METHODS, METHODS
+    from solvers.problem import PROBLEMS
 
     if as_json:
-        print_json(
-            {
-                "methods": [
-                    {"name": name, "kind": method.kind, "summary": method.summary, "source": method.source}
-                    for name, method in METHODS.items()
-                ],
-                "bounds": [{"name": name, "proof": bound.proof} for name, bound in BOUND_METHODS.items()],
-                "jobs_methods": [
-                    {"name": name, "kind": method.kind, "summary": method.summary, "source": method.source}
-                    for name, method in JOBS_METHODS.items()
-                ],
-                "jobs_bounds": [{"name": name, "proof": bound.proof} for name, bound in JOBS_BOUND_METHODS.items()],
-            }
-        )
+        document: dict[str, object] = {}
+        for problem in PROBLEMS.values():
+            prefix = "" if problem.name == "dag" else f"{problem.name}_"
+            document[f"{prefix}methods"] = [
+                {"name": name, "kind": method.kind, "summary": method.summary, "source": method.source}
+                for name, method in problem.methods.items()
+            ]
+            document[f"{prefix}bounds"] = [
+                {"name": name, "proof": bound.proof} for name, bound in problem.bounds.items()
+            ]
+        print_json(document)
         return
-    print_text(
+    print_text("\n\n".join(table.to_text() for problem in PROBLEMS.values() for table in _tables(problem)))
+
+
+def _tables(problem: "Problem") -> list[Table]:
+    """Return the methods and the bounds of a problem."""
+    of_problem = "" if problem.name == "dag" else f" on {problem.noun}"
+    return [
         Table(
             headings=["method", "kind", "what it does", "source"],
-            rows=[[name, method.kind, method.summary, method.source] for name, method in METHODS.items()],
+            rows=[[name, method.kind, method.summary, method.source] for name, method in problem.methods.items()],
             numbers=(),
-            title="Methods for `optgap solve`",
-            notes=[
-                "exact: proves a bound; improvement: makes a schedule better; "
-                "construction: builds one schedule; search: builds many"
-            ],
-        ).to_text()
-    )
-    print_text("")
-    print_text(
+            title=f"Methods for `optgap solve`{of_problem}",
+            notes=[KINDS[problem.name]],
+        ),
         Table(
             headings=["bound", "proved by"],
-            rows=[[name, bound.proof] for name, bound in BOUND_METHODS.items()],
+            rows=[[name, bound.proof] for name, bound in problem.bounds.items()],
             numbers=(),
-            title="Bounds for `optgap bound`, beside the exact methods",
-        ).to_text()
-    )
-    print_text("")
-    print_text(
-        Table(
-            headings=["method", "kind", "what it does", "source"],
-            rows=[[name, method.kind, method.summary, method.source] for name, method in JOBS_METHODS.items()],
-            numbers=(),
-            title="Methods for `optgap solve` on jobs",
-            notes=["exact: proves a bound; policy: decides online, as jobs arrive"],
-        ).to_text()
-    )
-    print_text("")
-    print_text(
-        Table(
-            headings=["bound", "proved by"],
-            rows=[[name, bound.proof] for name, bound in JOBS_BOUND_METHODS.items()],
-            numbers=(),
-            title="Bounds for `optgap bound` on jobs, beside the exact methods",
-        ).to_text()
-    )
+            title=f"Bounds for `optgap bound`{of_problem}, beside the exact methods",
+        ),
+    ]
 
 
 def show_versions_command(as_json: opt.AS_JSON = False) -> None:

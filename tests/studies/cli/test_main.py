@@ -196,7 +196,7 @@ def test_ctrl_c_before_a_run_ends_with_130(run: Run, example_file: str, monkeypa
 
 def test_errors_of_this_software_are_no_answers(run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that an error inside, which is nobody's input, ends with status 3 and its traceback."""
-    monkeypatch.setattr("studies.cli.running_methods.solve", lambda *arguments, **options: 1 // 0)
+    monkeypatch.setattr("solvers.solve.solve", lambda *arguments, **options: 1 // 0)
     ended = run("solve", example_file, "-m", "heft", "--json")
     assert (ended.status, ended.out) == (3, "")
     assert "ZeroDivisionError" in ended.err
@@ -208,7 +208,7 @@ def test_contradictions_are_told_in_one_line(run: Run, example_file: str, monkey
     def contradict(*arguments: object, **options: object) -> None:
         raise ContradictionError("The bound 16 exceeds 15. The reproducer is r.json.")
 
-    monkeypatch.setattr("studies.cli.running_methods.solve", contradict)
+    monkeypatch.setattr("solvers.solve.solve", contradict)
     ended = run("solve", example_file, "-m", "heft", "--json")
     assert (ended.status, ended.out) == (3, "")
     assert ended.err == "optgap: The bound 16 exceeds 15. The reproducer is r.json.\n"
