@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,18 +28,6 @@ if TYPE_CHECKING:
 
     from instances.dag.instance import DagInstance
 
-
-COLUMNS = (
-    "task_name",
-    "instance_num",
-    "job_name",
-    "task_type",
-    "status",
-    "start_time",
-    "end_time",
-    "plan_cpu",
-    "plan_mem",
-)
 
 CUT_LENGTH = 50
 """Names of exactly this length are taken as cut: parents are lost."""
@@ -78,16 +66,22 @@ class AlibabaJob:
     start_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """One task as it stands in the file."""
+class _Row(NamedTuple):
+    """One task with the columns of its line."""
 
     line: int
     task_name: str
+    instance_num: str
+    job_name: str
+    task_type: str
     status: str
-    start: str
-    end: str
+    start_time: str
+    end_time: str
+    plan_cpu: str
     plan_mem: str
+
+
+COLUMNS = _Row._fields[1:]
 
 
 def parse_alibaba_v2018(text: str) -> tuple[dict[str, AlibabaJob], dict[str, str]]:
@@ -107,17 +101,8 @@ def parse_alibaba_v2018(text: str) -> tuple[dict[str, AlibabaJob], dict[str, str
     """
     rows_of_job: dict[str, list[_Row]] = {}
     for line, fields in _rows(text):
-        row = dict(zip(COLUMNS, fields, strict=True))
-        rows_of_job.setdefault(row["job_name"], []).append(
-            _Row(
-                line=line,
-                task_name=row["task_name"],
-                status=row["status"],
-                start=row["start_time"],
-                end=row["end_time"],
-                plan_mem=row["plan_mem"],
-            )
-        )
+        row = _Row(line, *fields)
+        rows_of_job.setdefault(row.job_name, []).append(row)
     jobs: dict[str, AlibabaJob] = {}
     reasons: dict[str, str] = {}
     for name, rows in rows_of_job.items():
@@ -172,8 +157,8 @@ def _job(name: str, rows: list[_Row]) -> AlibabaJob | str:
         row_of_number[number] = row
         parents_of_number[number] = [int(parent) for parent in match[2].split("_")[1:]]
         times[number] = (
-            number_field(row.start, place, "start_time"),
-            number_field(row.end, place, "end_time"),
+            number_field(row.start_time, place, "start_time"),
+            number_field(row.end_time, place, "end_time"),
             number_field(row.plan_mem or "0", place, "plan_mem"),
         )
     numbers = sorted(row_of_number)

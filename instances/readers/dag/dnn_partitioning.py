@@ -186,8 +186,8 @@ def read_dnn_partitioning(
       all between CPU cores. There is no latency.
     * A colour class is a set of nodes that must share a device. The DAG problem has no such constraint; a class
       therefore becomes one task, with the sum of the times and of the memory, which starts when the data of all its
-      nodes is there. Where that would close a cycle the class stays apart, its nodes may be placed on different devices, and a
-      `ColourClassWarning` counts such classes.
+      nodes is there. Where that would close a cycle the class stays apart, its nodes may be placed on different
+      devices, and a `ColourClassWarning` counts such classes.
 
     Parameters
     ----------

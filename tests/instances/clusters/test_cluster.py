@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of clusters, their links, presets and texts."""
 
 from __future__ import annotations
 

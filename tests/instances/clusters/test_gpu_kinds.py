@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of kinds of GPU and of the roofline."""
 
 from __future__ import annotations
 

@@ -314,3 +314,8 @@ def test_views_agree() -> None:
     assert "&lt;small&gt;" in html
     assert "<small>" not in html
     assert changed(instance, gpu_memory=[-1, -1]).summary()["memory limits"] == "none"
+
+
+def test_repr_is_one_line() -> None:
+    """Tests that the representation names the instance and its sizes instead of printing arrays."""
+    assert repr(base()) == "DagInstance('instance': 2 tasks, 1 edges, 1 job(s), 2 GPUs)"

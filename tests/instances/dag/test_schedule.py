@@ -96,3 +96,10 @@ def test_transfer_starts_survive_pickling() -> None:
     assert with_transfers.transfer_start.tolist() == [4]
     assert not with_transfers.transfer_start.flags.writeable
     assert pickle.loads(pickle.dumps(DagSchedule(gpu=[0], start=[0]))).transfer_start is None
+
+
+def test_repr_is_one_line() -> None:
+    """Tests that the representation names the instance, where it is known, and the sizes."""
+    instance = DagInstance.from_lists([[1, 1], [1, 1]], name="two")
+    assert repr(DagSchedule(gpu=[0, 1], start=[0, 0], instance=instance)) == "DagSchedule('two': 2 tasks on 2 GPUs)"
+    assert repr(DagSchedule(gpu=[1, 1], start=[0, 1])) == "DagSchedule(2 tasks on 1 GPUs)"

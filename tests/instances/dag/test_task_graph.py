@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of task graphs in physical units and of the instances that they become on a cluster."""
 
 from __future__ import annotations
 

@@ -178,3 +178,8 @@ def test_no_servers() -> None:
     """Tests that jobs need a server."""
     with pytest.raises(ValueError, match=r"servers: expected at least one server, got none\."):
         JobsInstance.from_parts([], [])
+
+
+def test_repr_is_one_line() -> None:
+    """Tests that the representation names the instance and its sizes instead of printing arrays."""
+    assert repr(worked_example()) == "JobsInstance('worked': 3 jobs, 4 stages, 4 GPUs on 2 server(s))"

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the registry of families and of instances from named families."""
 
 from __future__ import annotations
 

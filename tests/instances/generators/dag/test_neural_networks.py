@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the task graphs of neural networks."""
 
 from __future__ import annotations
 

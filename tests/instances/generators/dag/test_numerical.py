@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the task graphs of numerical algorithms."""
 
 from __future__ import annotations
 

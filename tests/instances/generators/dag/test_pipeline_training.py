@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the task graphs of pipeline-parallel training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of random task graphs and their random work."""
 
 from __future__ import annotations
 

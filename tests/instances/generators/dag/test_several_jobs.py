@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of task graphs of several jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of random trees."""
 
 from __future__ import annotations
 
