@@ -27,17 +27,6 @@ BOUND_COLUMNS = tuple(Bound.__dataclass_fields__)
 class BoundTable(Tabular, list[Bound]):
     """Bounds in the order in which they were asked for; a list with views.
 
-    Parameters
-    ----------
-    bounds
-        What is proven.
-    instance
-        What they bound.
-    objective
-        What is minimised.
-    contention
-        What transfers share.
-
     Attributes
     ----------
     infeasible_by

@@ -48,10 +48,8 @@ def confirm_bound(
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled and minimised.
     bound
-        Claimed; one that is confirmed already is not asked again.
+        The claimed bound; a bound that is confirmed already is not asked about again.
     schedule
         The verified schedule of the method that proves the bound, None without one; for the reproducer.
     run
@@ -91,10 +89,6 @@ def confirm_bounds(
 
     Parameters
     ----------
-    instance, objective
-        As in `confirm_bound`.
-    bounds
-        In any order.
     run
         Threads, seed, and the time limit of each question.
 
@@ -144,16 +138,8 @@ def confirm_outcome(
 
     Parameters
     ----------
-    instance, objective, run
-        As in `confirm_bound`.
-    contention
-        As in `solve`.
-    outcome
-        Of the method.
     bound
-        The best one known, None where there is none.
-    method
-        Name of the method.
+        The best known bound; None for none.
 
     Returns
     -------

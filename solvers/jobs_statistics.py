@@ -46,15 +46,13 @@ class JobsStatistics:
         JCT, completion less arrival. A percentile is that of a job: the smallest JCT that so many of all jobs do not
         exceed.
     queueing_mean, queueing_max
-        Start less arrival.
+        Start minus arrival.
     stretch_mean, stretch_max
         Duration that a job would have alone under its placement, over the shortest that any placement could have.
-    makespan
-        Last completion.
     utilisation
         GPU-ticks with at least one job, over those of all GPUs from the first arrival to the last completion.
     interference
-        None where jobs do not interfere.
+        What jobs lose to each other; None if they do not interfere.
     """
 
     jct_mean: float
@@ -102,8 +100,6 @@ def jobs_statistics(
 
     Parameters
     ----------
-    instance, schedule
-        What was scheduled, and how.
     durations
         How long every job ran, in ticks, shape (jobs,).
     alone

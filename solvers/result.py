@@ -44,8 +44,6 @@ class Result(Generic[InstanceT, ScheduleT]):
         Best proven lower bound; None without one.
     is_infeasible
         Whether it was proved that no schedule exists. Never for jobs: each job fits on the empty servers.
-    runtime_seconds
-        Time of the method itself.
     backend_seconds
         Time inside an external solver; None for methods without one.
     trace

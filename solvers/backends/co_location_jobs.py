@@ -22,15 +22,6 @@ def co_location_jobs(
 ) -> Outcome[JobsSchedule]:
     """Prove the optimum of a tiny instance, offline, interference included; one thread, no solver.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
-
     Returns
     -------
     Outcome

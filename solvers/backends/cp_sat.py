@@ -78,14 +78,8 @@ def cp_sat(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     run
         Limits and start. With one thread and a time limit that does not strike the run can be repeated bit for bit.
-    contention
-        What transfers share.
 
     Returns
     -------
@@ -275,10 +269,6 @@ def solve_in_thread(
 
     Parameters
     ----------
-    solver, model
-        With limits and threads set.
-    run
-        Asked whether to stop, told of incumbents and bounds.
     reports
         Whether to tell; not where the model answers another question than the run's.
     """
@@ -341,14 +331,10 @@ def improved_by_reinsertion(
 
     Parameters
     ----------
-    instance, objective
-        As in `solve`.
-    schedule
-        Where to begin.
     bound
-        Proven; the search ends where it is met.
+        Proven lower bound; the search ends when it is met.
     run
-        Seed, and what is left of its time.
+        Provides the seed and the time that is left.
     share
         Largest share of the time that is left. Where it does not strike, the result depends on the seed alone.
     """

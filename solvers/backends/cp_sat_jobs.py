@@ -53,14 +53,10 @@ def cp_sat_jobs(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     run
         Limits and start. With one thread and a time limit that does not strike the run can be repeated bit for bit.
     max_patterns
-        Patterns of all jobs together that are listed.
+        Largest number of patterns of all jobs together.
 
     Returns
     -------
@@ -125,12 +121,6 @@ def run_jobs_model(model: JobsCpSatModel, run: ExactRun[JobsSchedule], *, second
 
     Parameters
     ----------
-    model
-        Built, with a hint or without.
-    run
-        Whose ears and seeds.
-    seconds
-        Limit, infinite for none.
     reports
         Whether objectives and bounds of the model are those of the run.
 

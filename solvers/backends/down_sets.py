@@ -27,21 +27,13 @@ class DownSetRounds:
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled and minimised.
-    run
-        Threads, and whom to tell.
     schedule, bound
         Verified and proven before, None and 0 where there is nothing.
 
     Attributes
     ----------
-    schedule, bound
-        What is known now.
-    is_infeasible
-        Whether no schedule exists.
     is_settled
-        Whether that is all there is to know.
+        Whether nothing is left to find or to prove.
     has_proved
         Whether that is what one of these rounds proved, and not what was known before.
     is_at_its_widest
@@ -79,9 +71,9 @@ class DownSetRounds:
         Parameters
         ----------
         width
-            Labels per layer.
+            Largest number of labels per layer.
         should_stop
-            Asked about twenty times a second.
+            Called about twenty times a second; True ends the search.
         until_dropped
             Whether only a proof matters: then each search stops at the first label that it has to drop.
         """
@@ -157,10 +149,6 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     run
         Limits, start and threads. The result does not depend on the seed, nor on time unless the limit strikes.
 
@@ -213,10 +201,8 @@ def searched_down_sets(
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled and minimised.
     schedule, bound
-        Verified and proven before.
+        What is verified and proven so far.
     run
         Limits, threads, and whom to tell. Where its time is not short, the result depends on nothing but the threads.
     """

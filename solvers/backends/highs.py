@@ -32,8 +32,6 @@ class CompiledMilp:
         Per column; `start` is a complete solution to begin with, or None.
     offset
         Constant of the objective.
-    row_lower, row_upper
-        Per row.
     column_starts, row_indices, entries
         A by columns, as in SciPy's CSC format.
     """
@@ -198,21 +196,17 @@ def run_highs(
 
     Parameters
     ----------
-    milp
-        What is solved; its start is handed over.
     absolute_gap
         Gap between solution and bound that ends the run: just below the least step of the objective. The relative gap
         is 0, for HiGHS's default of 1e-4 is no proof.
     time_limit
-        Seconds, infinite for none.
-    threads, seed
-        Of HiGHS.
+        Limit in seconds; infinite for no limit.
     presolve
         Whether to presolve; off for a second opinion (wrong answers of HiGHS have been presolve's).
     report
-        Told of better objectives and bounds, from another thread.
+        Receives every better objective and bound; called from another thread.
     should_stop
-        Asked about twenty times a second.
+        Called about twenty times a second; True ends the search.
     """
     highs, watch = _load(milp), Stopwatch()
     for name, value in (

@@ -32,13 +32,6 @@ def run_highs_in_worker(
 ) -> HighsAnswer:
     """Do what `run_highs` does, in another process that is killed where it overruns its time limit or dies by itself.
 
-    Parameters
-    ----------
-    milp, time_limit, report, should_stop
-        As in `run_highs`.
-    options
-        The other arguments of `run_highs`.
-
     Returns
     -------
     HighsAnswer

@@ -34,10 +34,8 @@ class Budget:
 
     Parameters
     ----------
-    run
-        With its time limit.
     iterations
-        At least 1, None for no limit.
+        Number of iterations, at least 1; None for no limit.
     """
 
     def __init__(self, run: ExactRun, iterations: int | None = None) -> None:
@@ -89,16 +87,10 @@ def repair_window(
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled, and what is minimised.
-    schedule, value
-        A schedule without needless waiting, and its objective.
     first, last, most_gpus
         The stretch and to how many GPUs its tasks may go, as in `subproblem`.
     run
-        Asked whether to stop; its time limit holds.
-    seed
-        Of CP-SAT.
+        Provides the time limit and the stop signal.
 
     Returns
     -------
@@ -166,13 +158,6 @@ class WindowChoice:
     Two kinds in turn: short ones in which tasks may go to all GPUs, and longer ones in which each may go to the three
     most promising ones only. On many GPUs the second kind wins more for its time (measured by us: 14 against 9 ticks
     of 6,127 in 6 s).
-
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    rng
-        Source of positions.
     """
 
     def __init__(self, instance: DagInstance, rng: np.random.Generator) -> None:
@@ -221,14 +206,10 @@ class Chain:
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled, and what is minimised.
     incumbent
-        Where to begin, and what is told of better schedules.
+        The schedule to begin with; it receives every better one.
     waste
         Ticks that each GPU wastes on each task, shape (n, m).
-    run, iterations
-        Limits and ears.
     member
         Number of the thread; each has random numbers of its own. Number 0 of one anneals and repairs in turn; number 0
         of several only anneals, and in the second half odd ones only repair.
@@ -310,9 +291,7 @@ def work_together(make_chain: Callable[[ExactRun, int], Chain], run: ExactRun) -
     Parameters
     ----------
     make_chain
-        Makes the chain of a member, who has to heed the given run.
-    run
-        With the number of threads.
+        Makes the chain of a member of the team, which must obey the given run.
     """
     is_over, errors = threading.Event(), list[BaseException]()
     heeded = replace(run, should_stop=lambda: is_over.is_set() or run.should_stop())
@@ -357,10 +336,6 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
     run
         Limits and start. With one thread and no time limit the run can be repeated bit for bit.
     iterations

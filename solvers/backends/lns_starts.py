@@ -30,19 +30,13 @@ class Incumbent:
 
     Parameters
     ----------
-    instance, objective
-        What schedules are judged by.
     schedule
-        To begin with.
+        The schedule to begin with.
     run
-        Told of better objectives; its bound is where there is nothing left to do.
+        Reports better objectives; the search ends at its lower bound.
 
     Attributes
     ----------
-    schedule
-        The best one.
-    value
-        Its objective.
     is_closed
         Whether the search is over: the bound is met, or the widest neighbourhood holds nothing better.
     """
@@ -114,12 +108,10 @@ def packed_schedule(instance: DagInstance, waste: NDArray[np.float64], run: Exac
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     waste
         Ticks that each GPU wastes on each task, shape (n, m).
     run
-        Its time limit and seed.
+        Provides the time limit and the seed.
     """
     from ortools.sat.python import cp_model
 
@@ -182,14 +174,12 @@ def improve_start(
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled, and what is minimised.
     incumbent
-        Where to begin, and what is told of better schedules.
+        The schedule to begin with; it receives every better one.
     waste
         Ticks that each GPU wastes on each task, shape (n, m).
     must_stop
-        Asked between schedules.
+        Called between schedules; True ends the search.
     """
     left = MOST_PAIRS_FOR_LISTS // max(instance.num_tasks * instance.num_gpus, 1)
     starts = [incumbent.best()[0], *_clustered(instance, objective, waste, left // 2, must_stop)]

@@ -19,12 +19,6 @@ def milp_disjunctive(instance: DagInstance, objective: Objective, run: ExactRun,
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
     worker
         Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
 
@@ -56,12 +50,6 @@ def milp_gdp(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
     transformation
         "bigm", "mbigm" or "hull".
     worker
@@ -91,12 +79,6 @@ def milp_time_indexed(instance: DagInstance, objective: Objective, run: ExactRun
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
     worker
         Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
 

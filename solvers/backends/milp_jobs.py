@@ -37,15 +37,6 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     `latest_completions`, so these are not confirmed by it. Instances beyond the reach of the model are not tried: the
     run ends as failed, with the best schedule known and the bound without search.
 
-    Parameters
-    ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
-
     Returns
     -------
     Outcome

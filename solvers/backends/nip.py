@@ -32,7 +32,7 @@ class Scip:
     Attributes
     ----------
     name, solver
-        What it is called, without and with versions.
+        Name without and with versions.
 
     Raises
     ------
@@ -220,12 +220,6 @@ def nip(
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
     form
         Non-overlap by "order" binaries, or by a "product" of two differences and no further variables.
 
@@ -251,12 +245,6 @@ def nip_linearised(instance: DagInstance, objective: Objective, run: ExactRun, *
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
     worker
         Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
 

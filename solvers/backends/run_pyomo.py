@@ -44,13 +44,11 @@ class BackEndAnswer:
     has_solution
         Whether the variables of the model hold a solution now.
     dual_bound
-        In the units of the objective, None where there is none.
+        Bound in the units of the objective; None for none.
     is_infeasible
         Whether it found that there is no solution.
     termination
         Why it ended; finished where it has nothing left to do.
-    seconds
-        Time inside the back end.
     """
 
     has_solution: bool
@@ -95,14 +93,6 @@ def run_pyomo(
     ----------
     build
         Makes the model: a class, or a `functools.partial` of one.
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    run
-        Limits and start.
-    back_end
-        What solves the model.
 
     Returns
     -------
@@ -245,8 +235,6 @@ def run_milp(
     ----------
     build
         Makes the model: a class, or a `functools.partial` of one.
-    instance, objective, run
-        As in `run_pyomo`.
     worker
         Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
 

@@ -60,7 +60,7 @@ class SecondModel(Protocol):
         instance, objective, within, run
             What is scheduled and minimised, where to look, threads and seed.
         seconds
-            May be infinite.
+            Time limit; may be infinite.
         is_plain
             Whether to leave out what is derived beside the windows, such as symmetry breaking.
         contention
@@ -228,10 +228,6 @@ def second_opinion(
 
     Parameters
     ----------
-    second
-        What is asked.
-    instance, objective
-        What is scheduled and minimised.
     bound
         Claimed lower bound, None where the claim is that there is no schedule at all.
     run
@@ -286,10 +282,6 @@ def asked_of_cp_sat(
 
     Parameters
     ----------
-    instance, objective
-        As in `solve`.
-    bound
-        Claimed lower bound.
     run
         Threads, seed and the time that is left; nothing that was proved before is handed over.
 

@@ -32,18 +32,16 @@ class Confirmation:
     Parameters
     ----------
     claim
-        What was to be confirmed, such as "no makespan below 73".
+        The claim in words, such as "no makespan below 73".
     asked
         The second model, with solver and version.
     confirmed_by
         What confirms the claim, None where nothing does. Beside `asked` it can be a shorter argument, such as releases
         and durations alone, and it says whether windows were shared with the first model.
     reason
-        Why nothing confirms it, None where something does.
-    seconds
-        Time that it took.
+        Why nothing confirms the claim; None if something does.
     time_limit
-        Seconds that it was given, None for no limit.
+        Limit in seconds; None for no limit.
     """
 
     claim: str

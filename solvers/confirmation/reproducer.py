@@ -34,10 +34,6 @@ class Reproducer:
         What each side says, by its name with solver and version; empty where a bound was handed in from outside.
     evidence
         Bounds, methods, seeds.
-    versions, hardware
-        What it was computed with.
-    instance
-        What was being solved.
     schedule
         The verified schedule that contradicts, if any.
     other_schedule

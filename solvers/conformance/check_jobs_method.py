@@ -114,8 +114,6 @@ def check_jobs_method(method: JobsMethodLike, **parameters: Any) -> None:
     ----------
     method
         Name of a registered method for jobs, or a function as `solve` takes it.
-    parameters
-        Of the method.
 
     Raises
     ------

@@ -29,20 +29,18 @@ class Bound:
         Name of the bound or of the exact method.
     proof
         What proves it, in a few words.
-    seconds
-        Time it took.
     solver
-        Solver and version, None where none is needed.
+        Solver and version; None if no solver is needed.
     confirmed_by
         The second model that confirms it, None where none was asked or none could.
     is_optimum
         Whether a verified schedule with this objective is known, so that gaps to it are optimality gaps.
     objective_name
-        What is bounded, None where that is not said.
+        The objective that is bounded; None if it is not stated.
     threads
-        Of the method, None where that is not said.
+        Threads of the method; None if they are not stated.
     seed
-        Of the method, None where nothing is random or that is not said.
+        Seed of the method; None if nothing is random or it is not stated.
     hardware
         Where it was computed (`solvers.run.versions.hardware`), None where that is not said.
     contention

@@ -40,8 +40,6 @@ def raise_contradiction(
 
     Parameters
     ----------
-    instance
-        What was being solved.
     claim
         What contradicts what, in one sentence.
     schedule

@@ -25,19 +25,17 @@ class ExactRun(Generic[ScheduleT]):
     Parameters
     ----------
     start
-        A verified schedule to begin with, None without one.
+        A verified schedule to begin with; None for none.
     lower_bound
-        Proven before the run.
+        Lower bound that is proven before the run.
     time_limit
-        Seconds since `watch` was made, None for no limit.
+        Seconds from the creation of `watch`; None for no limit.
     threads
         At least 1.
-    seed
-        Of the solver.
     watch
-        Runs since the method began.
+        Has run since the method began.
     report
-        Told of every better (objective, lower bound); None where one did not change.
+        Receives every better (objective, lower bound), with None for the one that did not change.
     should_stop
         Asked about twenty times a second; True ends the run with what there is.
     deterministic_limit

@@ -45,15 +45,11 @@ class Outcome(Generic[ScheduleT]):
     Parameters
     ----------
     schedule
-        Best found, None without one.
+        The best schedule found; None for none.
     lower_bound
-        Proven by the back end, None where it proved nothing.
+        Bound that the back end proved; None for none.
     is_infeasible
         Whether it proved that no schedule exists.
-    termination
-        Why it ended.
-    backend_seconds
-        Time spent inside the solver itself.
     solver
         Solver and version behind the bound, None where no solver was asked.
     proof

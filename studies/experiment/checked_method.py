@@ -47,19 +47,8 @@ def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
 class CheckedMethod:
     """A method with its parameters checked against its signature.
 
-    Parameters
-    ----------
-    place
-        In the specification, for messages.
-    name, parameters
-        Of the method.
-    problem
-        Name of the problem.
-
     Attributes
     ----------
-    kind
-        As in `solvers.methods`.
     all_parameters
         Given ones, and the defaults of all others; what is no JSON by a text that is the same in every process.
     is_seeded
@@ -133,7 +122,7 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
     Parameters
     ----------
     parameters
-        All of a policy, defaults included.
+        All parameters of a policy, including defaults.
 
     Raises
     ------
@@ -192,7 +181,7 @@ def network_sha256(method: str, parameters: Mapping[str, Any]) -> str:
     method
         A registered method with a parameter ``weights``.
     parameters
-        Given ones; those that are missing are None.
+        Given parameters; missing ones are None.
 
     Raises
     ------

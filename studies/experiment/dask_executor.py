@@ -52,7 +52,7 @@ class DaskExecutor:
     Parameters
     ----------
     address
-        Of the scheduler, such as ``tcp://host:8786``.
+        Address of the scheduler, such as ``tcp://host:8786``.
 
     Raises
     ------
@@ -192,15 +192,7 @@ SLOT_LOOK_SECONDS = 0.5
 
 
 class DaskSlot:
-    """A thread of a Dask worker, or several.
-
-    Parameters
-    ----------
-    executor
-        To which it belongs.
-    address
-        Of the worker.
-    """
+    """A thread of a Dask worker, or several."""
 
     def __init__(self, executor: DaskExecutor, address: str) -> None:
         self._executor = executor

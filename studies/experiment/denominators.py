@@ -26,7 +26,7 @@ class Denominator:
     Parameters
     ----------
     bound
-        None where nothing is proven.
+        The best bound; None if nothing is proven.
     is_optimum
         Whether gaps to it are optimality gaps proper.
     """

@@ -47,8 +47,6 @@ class RunOrder:
     ----------
     instance_path, sha256
         File of the instance, and its content hash.
-    kind, method, parameters, objective, budget, seed, threads
-        As in `PlannedRun`.
     bound
         Best proven bound of the instance so far, against which the schedule is held; None where there is none.
     weights_sha256

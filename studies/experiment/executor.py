@@ -39,10 +39,8 @@ class SlotLostError(Exception):
 
     Parameters
     ----------
-    message
-        What happened.
     blames_run
-        Whether the run may be the reason.
+        Whether the run may be the reason for the failure.
     """
 
     def __init__(self, message: str, *, blames_run: bool) -> None:
@@ -99,7 +97,7 @@ class LocalExecutor:
     Parameters
     ----------
     workers
-        Number of processes at most.
+        Largest number of processes.
 
     Raises
     ------

@@ -47,12 +47,10 @@ class StudyInstance:
 
     Parameters
     ----------
-    instance
-        What is scheduled.
     origin
         What it was made from, as JSON text: the same origin is never made twice in a study.
     family
-        Of the generator, "file" for files.
+        Family of the generator; "file" for files.
     cluster
         Text of the cluster, "-" for files.
     ccr
@@ -102,8 +100,6 @@ def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -
 
     Parameters
     ----------
-    spec
-        The study.
     stored
         Returns the instance of an origin that was made before, None where there is none: a stored instance stays what
         it is, even should its generator change.

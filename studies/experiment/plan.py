@@ -35,24 +35,18 @@ class PlannedRun:
 
     Parameters
     ----------
-    sha256
-        Of the instance.
     phase
         One of `PHASES`.
     kind
         That of the method in `solvers.methods`, "bound" for a bound without search.
     label, method
-        Name in tables, and what is called.
+        Name in tables, and the method that is called.
     parameters
         As given in the specification.
     all_parameters
         With the defaults of all others: the key holds these, so that a new default is a new run.
-    objective
-        What is minimised.
     budget
-        Of a search; the time limit of an exact method.
-    repetition, seed, threads
-        Of the run.
+        Budget of a search, or time limit of an exact method.
     """
 
     sha256: str

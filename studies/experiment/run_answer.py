@@ -15,18 +15,12 @@ class RunAnswer:
 
     Parameters
     ----------
-    objective
-        Of the verified schedule.
     bound, bound_method, bound_proof
         Proven by this run itself, not known before it.
     is_infeasible
         Whether it was proved that no schedule exists.
-    termination
-        Why the run ended.
     seconds
         Time of the method itself, without compilation and loading.
-    evaluations
-        Complete schedules built.
     trace
         JSON list of [seconds, evaluations, objective, bound] at every improvement.
     schedule
@@ -34,8 +28,6 @@ class RunAnswer:
     figures
         JSON object with the fields of `JobsStatistics`, of `MeasuredGuarantee` where something is proved about the run,
         and of `AgentsFigures` where several agents decided; of jobs only.
-    error
-        Why the run failed.
     is_interrupted
         Whether the run was stopped from outside: it counts as not made.
     is_contradiction

@@ -39,13 +39,6 @@ def solve_with_figures(
 ) -> tuple[Result[JobsInstance, JobsSchedule], dict[str, float]]:
     """Run `solve`, and return what is proved about the run, or what its agents did, beside the result.
 
-    Parameters
-    ----------
-    instance, method, options
-        As of `solve`.
-    parameters
-        Of the method.
-
     Returns
     -------
     tuple
@@ -88,7 +81,7 @@ class AgentsFigures:
     Parameters
     ----------
     num_agents
-        A.
+        Number of agents A.
     num_decisions
         Decisions with more than one possible action; the only action is taken without asking.
     num_rounds
@@ -130,13 +123,6 @@ def solve_with_guarantee(
     **options: Any,
 ) -> tuple[Result[JobsInstance, JobsSchedule], MeasuredGuarantee | None]:
     """Run `solve`, and measure the guarantee of the run where there is one.
-
-    Parameters
-    ----------
-    instance, method, objective, seed, options
-        As of `solve`.
-    parameters
-        Of the method.
 
     Returns
     -------
@@ -231,15 +217,6 @@ def measured_guarantee(
 
     The theorem is ours, not the paper's. Its conditions: provable mode, Heavy-Edge, weights 1, tau and phi as given,
     and no interference: a job that runs is not slowed down by others.
-
-    Parameters
-    ----------
-    instance
-        What was scheduled.
-    simulation
-        The run.
-    tau, phi
-        Parameters of the policy.
 
     Returns
     -------

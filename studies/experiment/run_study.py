@@ -49,8 +49,6 @@ def run_study(
 
     Parameters
     ----------
-    spec
-        The study.
     folder
         Of the store; made where it does not exist. What is finished there is not repeated.
     workers
@@ -60,7 +58,7 @@ def run_study(
     retry_failed
         Whether runs that failed are made again.
     on_state
-        Told several times a second how things stand.
+        Receives the state of the study several times a second.
 
     Returns
     -------
@@ -120,7 +118,7 @@ class StudySession:
     executor
         Makes the runs; stopped where this session ends early.
     on_state
-        Told how things stand.
+        Receives the state of the study.
     """
 
     def __init__(
@@ -286,8 +284,6 @@ class RunOrders:
     ----------
     store
         Of the study, with its plan.
-    objective
-        What is minimised.
     """
 
     def __init__(self, store: StudyStore, objective: str) -> None:
@@ -344,13 +340,7 @@ SILENT_SECONDS = 120.0
 
 
 class Presence:
-    """The current process as owner of runs, while it is entered.
-
-    Parameters
-    ----------
-    store
-        Of the study.
-    """
+    """The current process as owner of runs, while it is entered."""
 
     def __init__(self, store: StudyStore) -> None:
         self._store = store
@@ -410,9 +400,9 @@ class StudyState:
     seconds
         Since this process began.
     seconds_left
-        Best estimate, None before there is one.
+        Estimate; None before there is one.
     doing
-        What was begun last, in a few words.
+        The run that began last, in a few words.
     """
 
     planned: int
@@ -430,8 +420,6 @@ class TimeLeft:
 
     Parameters
     ----------
-    plan
-        Of the study.
     done
         Keys of runs that will not be made again.
     num_threads

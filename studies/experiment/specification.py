@@ -26,8 +26,6 @@ class StudyProblem:
 
     Parameters
     ----------
-    families
-        Names of generator families.
     fields
         Fields of ``[[instances]]`` that only this problem has.
     """
@@ -70,9 +68,9 @@ class SearchBudget:
     Parameters
     ----------
     evaluations
-        Complete schedules that may be built, None for any number.
+        Number of complete schedules that may be built; None for any number.
     seconds
-        Wall time of the method, None for any.
+        Wall time of the method; None for any time.
     """
 
     evaluations: int | None = None
@@ -125,8 +123,6 @@ class InstanceGrid:
         Replicates of every combination, with seeds `seed`, `seed` + 1, ...: one graph meets all clusters and costs.
     cost
         Further fields of `CostModel`.
-    parameters
-        Of the family.
     name
         Name of every instance, in which ``{family}``, ``{tasks}``, ``{cluster}``, ``{ccr}``, ``{heterogeneity}`` and
         ``{seed}`` are replaced; by default one that tells all of them.
@@ -153,16 +149,14 @@ class JobsGrid:
     families, jobs
         Names in `instances.generators.jobs.generate`, and numbers of jobs.
     loads
-        As of `generate_jobs`, at least 0.
+        Loads as for `generate_jobs`, at least 0.
     clusters
         As for `instances.clusters.cluster.parse_cluster`; None for that of the family.
     count, seed
         Replicates of every combination, with seeds `seed`, `seed` + 1, ...: the jobs of a seed are the same at all
         loads, only their arrivals move.
     tick_seconds
-        Length of a tick, None for that of the family.
-    parameters
-        Of the family.
+        Length of a tick; None for that of the family.
     """
 
     families: tuple[str, ...]
@@ -201,7 +195,7 @@ class StudyMethod:
         A registered name, or ``module:function`` of one's own. A run is known by that name, not by the text of the
         function: who changes the function gives it another name, or begins a new store.
     parameters
-        Given ones; all others keep their defaults.
+        Given parameters; all others keep their defaults.
     vary
         One more parameter and the values that it takes in turn, in the place of repetitions, such as several trainings
         of a network: means over repetitions are over these, and tests over instances are on those means.
@@ -236,8 +230,6 @@ class StudySpec:
 
     Parameters
     ----------
-    name
-        Free text.
     folder
         What patterns of files are relative to.
     text
@@ -246,8 +238,6 @@ class StudySpec:
         Name of the problem that all instances are of, see `PROBLEMS`.
     seed, repetitions
         Seed of the study, and number of paired runs of every method on every instance.
-    objective
-        What is minimised.
     threads
         Of every run of a method; heuristics use one whatever stands here.
     instances, methods, budgets

@@ -295,8 +295,6 @@ class StudyStore(StudyDatabase):
 
     Parameters
     ----------
-    folder
-        Where the database is.
     create
         Whether the folder and the database are made where they do not exist.
 

@@ -28,10 +28,8 @@ def read_stored_instance(path: str | PathLike[str], sha256: str | None = None) -
 
     Parameters
     ----------
-    path
-        Of the file.
     sha256
-        Content hash that it must have, None for any.
+        Content hash that the instance must have; None for any.
 
     Raises
     ------

@@ -185,7 +185,7 @@ class WorkerConnection:
     Parameters
     ----------
     address_space_gib
-        Limit of its address space, None for none.
+        Limit of the address space of the process; None for no limit.
     """
 
     def __init__(self, address_space_gib: float | None) -> None:
@@ -300,7 +300,7 @@ def tree_bytes(pid: int, enough: int) -> int:
     Parameters
     ----------
     pid
-        Of the process at the root.
+        Process at the root of the tree.
     enough
         Up to this number of bytes a sum that counts shared pages once per process will do, for it is an upper bound;
         above it, and with descendants, every process counts its share of the pages it shares, which takes longer.
