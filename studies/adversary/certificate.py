@@ -1,4 +1,4 @@
-"""One JSON document and its folder that hold a worst case, and the check that believes nothing of it."""
+"""Certificates of worst cases: one JSON document and its folder, and the check that computes everything again."""
 
 from __future__ import annotations
 
@@ -50,19 +50,17 @@ class Certificate:
 
     Parameters
     ----------
-    worst
-        Instance and schedules.
     heuristic, rival
-        What was run; the rival is None where the ratio is to the optimum.
+        What was run; the rival is None if the ratio is to the optimum.
     confirmation
-        What a second model said of the proof of the optimum, None where none was asked.
+        Answer of a second model about the proof of the optimum; None if no model was asked.
     search
         Seeds, ranges, temperatures and counts of the search, as JSON values.
     random_instances
-        Ratios on random instances of the same family, as JSON values; None where there are none.
+        Ratios on random instances of the same family, as JSON values; None if none were measured.
     other_seeds
-        Of a randomised heuristic: its objectives on the instance with other seeds, None where it ran into a memory
-        limit. Empty for others.
+        Objectives of a randomised heuristic on the instance with other seeds, None for a run that found no schedule
+        within the memory limits; empty for other heuristics.
     """
 
     worst: WorstCase
@@ -74,7 +72,7 @@ class Certificate:
     other_seeds: tuple[int | None, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document, the same from the same search on one machine, byte for byte: it tells no time."""
+        """Return the document; it holds no time, so that the same search on one machine gives the same bytes."""
         worst = self.worst
         rival = None if self.rival is None else {**self.rival.to_dict(), "objective": worst.rival_value}
         schedules = {"heuristic": worst.heuristic, "optimal": worst.optimal, "rival": worst.rival}
@@ -115,23 +113,18 @@ class Certificate:
 
 CERTIFICATE, INSTANCE, TRACE, FIGURE = "certificate.json", "instance.json", "trace.csv", "ratio.png"
 SCHEDULES = {"heuristic": "heuristic.json", "optimal": "optimal.json", "rival": "rival.json"}
-"""Names of files; the certificate holds instance and schedules too, the other files are for other commands."""
+"""Names of files. The certificate also holds the instance and the schedules; their own files serve other commands."""
 
 COLUMNS = ("start", "step", "change", "temperature", "needed", "ratio", "decision", "current", "best")
 
 
 class AdversaryFolder:
-    """Files of one search, while it is entered: every improvement and every step is on disk at once.
-
-    Parameters
-    ----------
-    folder
-        Made if it is not there.
+    """Files of one search, as a context manager: every improvement and every step is written to disk at once.
 
     Raises
     ------
     ValueError
-        If it holds a search already: what was found there is not overwritten.
+        If the folder already holds a search, which is not overwritten.
     OSError
         If it cannot be written.
     """
@@ -164,10 +157,10 @@ class AdversaryFolder:
         self._trace.flush()
 
     def write(self, certificate: Certificate) -> None:
-        """Write a certificate in place of the last one, each file as a whole.
+        """Replace the last certificate, each file as a whole.
 
-        The files beside it go first and come back last, so that none of another instance is ever beside a certificate,
-        whenever the process dies.
+        The files of instance and schedules are removed first and written last. Whenever the process dies, a certificate
+        is therefore never accompanied by files of another instance.
         """
         worst = certificate.worst
         schedules = {"heuristic": worst.heuristic, "optimal": worst.optimal, "rival": worst.rival}
@@ -188,22 +181,21 @@ DEFAULT_SECONDS = 60.0
 
 
 def check_certificate(folder: Path, *, time_limit: float = DEFAULT_SECONDS) -> list[str]:
-    """Check a certificate: everything in it that can be computed again is.
+    """Check a certificate: compute everything in it again that can be computed.
 
-    Schedules, objectives, ratios, ranges, the proof of the optimum and that a second model confirms it, the heuristic
-    with its own seed and the others, the ratios on random instances. The search is not repeated.
+    That is: schedules, objectives, ratios, ranges, the proof of the optimum and its confirmation by a second model, the
+    runs of the heuristic with its own seed and the others, and the ratios on random instances. The search is not
+    repeated.
 
     Parameters
     ----------
-    folder
-        Of a search.
     time_limit
         Seconds for proving the optimum again, and the same for the second model.
 
     Returns
     -------
     list of str
-        What does not hold, ``place: expected what, got value.`` each; empty where everything does.
+        What does not hold, each as ``place: expected what, got value.``; empty if everything holds.
 
     Raises
     ------
@@ -322,7 +314,7 @@ def _check_ranges(problems: list[str], document: dict[str, Any], instance: DagIn
 def _check_optimum(
     problems: list[str], document: dict[str, Any], instance: DagInstance, objective: Objective, time_limit: float
 ) -> None:
-    """Prove the optimum again, told nothing of the stored one, and ask a second model where one is claimed."""
+    """Prove the optimum again without the stored one, and ask a second model if the certificate claims one."""
     limits: dict[str, Any] = {"time_limit": time_limit, "threads": 1}
     if document["proof"].get("confirmed_by") is not None:
         limits |= {"confirm": True, "confirm_time_limit": time_limit}
@@ -338,7 +330,7 @@ def _check_optimum(
 def _check_run(
     problems: list[str], name: str, given: dict[str, Any], instance: DagInstance, objective: Objective
 ) -> Contestant | None:
-    """Run a heuristic again, with the other seeds too; None where that cannot be done."""
+    """Run a heuristic again, also with the other seeds; return None if that is impossible."""
     try:
         contestant = Contestant(
             method=given["method"],
@@ -372,7 +364,7 @@ def _check_random(problems: list[str], document: dict[str, Any], oracle: RatioOr
 
 
 def _check_files(problems: list[str], folder: Path, document: dict[str, Any]) -> None:
-    """Check that the files beside the certificate hold what it holds; those that are gone are no problem."""
+    """Check that the files in the folder hold what the certificate holds; files may be missing."""
     stored = {INSTANCE: document["instance"]}
     stored |= {SCHEDULES[name]: schedule for name, schedule in document["schedules"].items() if name in SCHEDULES}
     for name, expected in stored.items():

@@ -1,4 +1,4 @@
-"""Where searches start, and what their worst ratios are compared with: random instances of one family."""
+"""Random instances of one family: searches start from them, and their ratios are compared with the worst case."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 MEAN_SHARE = 4
-"""Mean durations of generated instances are this part of the longest allowed: so few have to be cut."""
+"""The longest allowed duration over the mean duration of generated instances, so that few durations are cut."""
 
 BYTES_PER_TICK = 1_000
-"""Bandwidth of the slowest link: data and bandwidths are scaled to it, so that all instances have one range."""
+"""Bandwidth to which that of the slowest link is scaled, with all data, so that instances share one range."""
 
 STARTS, COMPARED, CHANGED = range(3)
-"""Streams of random numbers that have nothing to do with each other: starts, random instances, changes."""
+"""Independent streams of random numbers: starts, random instances for comparison, changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +36,12 @@ class RandomFamily:
 
     Parameters
     ----------
-    family
-        Name of a generator.
-    tasks
-        Number of tasks.
     gpus
         Cluster, as `parse_cluster` takes it.
     ccr
-        Ratio of communication to computation of the generated instances.
+        Mean transfer delay over mean duration.
     max_duration
-        Longest duration in ticks; `SearchSpace` cuts longer ones. The mean is a quarter of it.
+        Longest duration in ticks; `InstanceSpace` cuts longer ones. The mean is a quarter of it.
     """
 
     family: str = "layered"
@@ -86,15 +82,7 @@ class RandomFamily:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomRatios:
-    """Ratios on random instances.
-
-    Parameters
-    ----------
-    ratios
-        In the order of the instances; those without a ratio are left out.
-    count
-        Number of instances.
-    """
+    """Ratios on `count` random instances, in their order; instances without a ratio are left out."""
 
     ratios: tuple[float, ...]
     count: int
@@ -119,14 +107,10 @@ def random_ratios(
 
     Parameters
     ----------
-    family, space, oracle
-        As of the search; the instances are others than those that it starts from.
-    count
-        Number of instances.
     seed
-        Of the instances.
+        That of the search, whose starts are nevertheless other instances.
     on_instance
-        Told of the number of every instance before it is measured.
+        Receives the number of every instance before it is measured.
 
     Raises
     ------

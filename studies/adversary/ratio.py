@@ -1,4 +1,4 @@
-"""The ratio of a heuristic to the proven optimum of one instance, or a proof that it is too small to matter."""
+"""The ratio of a heuristic to the proven optimum of an instance, or a proof that the ratio is too small to matter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class InterruptedRunError(Exception):
-    """Ctrl-C was heard inside a run, whose answer is not the one that it would have given."""
+    """Ctrl-C ended a run early, so that its result is not that of a whole run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +40,9 @@ class Contestant:
     method
         A registered name, or ``module:function``.
     seed
-        Of every run. The adversary knows it: of a randomised heuristic it finds what is bad for this seed.
+        Seed of every run. The adversary knows it: it finds what is bad for a randomised heuristic with this seed.
     evaluations
-        Budget of a search; others have none.
-    parameters
-        Of the method.
+        Budget of a search; other methods have none.
 
     Raises
     ------
@@ -58,7 +56,7 @@ class Contestant:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Look the method up once."""
+        """Check the method and the budget."""
         method_of(self.method)
         if self.evaluations < 1:
             raise ValueError(f"evaluations: expected at least 1, got {self.evaluations}.")
@@ -85,12 +83,10 @@ class Contestant:
 
         Parameters
         ----------
-        instance, objective
-            What is scheduled and minimised.
         bounds
-            That are known; the objective is held against them.
+            Known lower bounds, which the objective must respect.
         seed
-            Another one than its own.
+            Replaces the seed of the contestant.
 
         Raises
         ------
@@ -124,28 +120,20 @@ class Contestant:
 
 
 def _json_value(value: object) -> object:
-    """Return what JSON can hold as it is, everything else as text."""
+    """Return a value as JSON can hold it, as text if there is no other way."""
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class WorstCase:
-    """A heuristic's schedule beside an optimal one.
+    """A heuristic's schedule and an optimal one, both verified.
 
     Parameters
     ----------
-    instance
-        What is scheduled.
-    objective
-        What is minimised.
-    heuristic
-        The heuristic's verified schedule.
-    optimal
-        A verified schedule that is proven optimal.
     bound
-        The proof: its value is the objective of `optimal`.
+        The proof that `optimal` is optimal: its value is the objective of that schedule.
     rival
-        The other heuristic's verified schedule, None where the ratio is to the optimum.
+        Verified schedule of the other heuristic; None if the ratio is to the optimum.
     """
 
     instance: DagInstance
@@ -177,7 +165,7 @@ class WorstCase:
 
     @property
     def ratio(self) -> float:
-        """What is maximised: the ratio to the rival where there is one, else to the optimum."""
+        """The ratio that is maximised: to the rival if there is one, else to the optimum."""
         rival = self.rival_value
         return self.ratio_to_optimum if rival is None else self.value / rival
 
@@ -195,22 +183,17 @@ def proven_optimum(
     limit: float = DEFAULT_LIMIT,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> tuple[DagSchedule, Bound] | None:
-    """Return a verified schedule and the bound that it meets, None where there is no such proof within the limit.
+    """Return a verified schedule and the bound that it meets; None if there is no such proof within the limit.
 
-    CP-SAT with one thread and a limit in deterministic time: neither the clock nor the load of the machine has a say.
+    CP-SAT runs with one thread and a limit in deterministic time, so that neither the clock nor the load of the machine
+    influences the result.
 
     Parameters
     ----------
-    instance, objective
-        What is scheduled and minimised.
     start
-        A verified schedule; it is returned where it meets the bound.
-    lower_bound
-        Proven.
+        A verified schedule; it is returned if it meets the lower bound.
     limit
         Deterministic time (`ExactRun.deterministic_limit`).
-    should_stop
-        Asked now and then.
 
     Raises
     ------
@@ -257,11 +240,11 @@ def proven_optimum(
 
 
 class NoRatioError(Exception):
-    """There is no ratio: a heuristic ran into a memory limit, or a schedule may cost nothing."""
+    """There is no ratio: a heuristic found no schedule within the memory limits, or a schedule may cost nothing."""
 
 
 class NotProvenError(NoRatioError):
-    """There is none because the optimum was not proven within the limit."""
+    """There is no ratio because the optimum was not proven within the limit."""
 
 
 class BelowError(Exception):
@@ -269,7 +252,7 @@ class BelowError(Exception):
 
 
 class _Measured(NamedTuple):
-    """What was computed on the way to a ratio; no proven optimum where that was not needed."""
+    """A ratio and what was computed for it; `optimum` is None if no proof was needed."""
 
     ratio: float
     least: Bound
@@ -284,16 +267,12 @@ class RatioOracle:
 
     Parameters
     ----------
-    heuristic
-        What is measured.
     rival
-        Against what; None for the proven optimum.
-    objective
-        What is minimised.
+        The heuristic in the denominator; None for the proven optimum.
     limit
         Deterministic time of each proof.
     should_stop
-        Asked in proofs.
+        Checked in proofs.
     """
 
     heuristic: Contestant
@@ -307,25 +286,23 @@ class RatioOracle:
 
         Parameters
         ----------
-        instance
-            What is scheduled.
         at_least
-            What is of interest. Where a lower bound without search shows that the ratio is below it, the optimum is not
-            computed; so the answer to whether it is at least this is the same, only quicker.
+            Smallest ratio of interest. If a lower bound without search shows that the ratio is smaller, the optimum is
+            not computed. Whether the ratio is at least this is answered the same either way.
 
         Raises
         ------
         NoRatioError
-            If there is none.
+            If there is no ratio.
         BelowError
-            If it is provably below `at_least`.
+            If the ratio is provably below `at_least`.
         InterruptedRunError
-            If Ctrl-C was heard.
+            If Ctrl-C ended a run.
         """
         return self._measure(instance, at_least).ratio
 
     def worst_case(self, instance: DagInstance) -> WorstCase:
-        """Return the schedules behind the ratio, with a proven optimum also where the ratio is to another heuristic.
+        """Return the schedules behind the ratio, and a proven optimum even if the ratio is to another heuristic.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A search from its settings to a certificate in a folder, with its figure and its text for the terminal."""
+"""A search for a worst case: settings, certificate in a folder, figure, and text for the terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 OTHER_SEEDS = 10
-"""Further runs of a randomised heuristic on the worst instance, to tell a weakness from an unlucky seed."""
+"""Further runs of a randomised heuristic on the worst instance, which tell a weakness from an unlucky seed."""
 
 RESOLUTION = 150
 """Dots per inch of the figure."""
@@ -45,29 +45,23 @@ class AdversarySettings:
     Parameters
     ----------
     heuristic, rival
-        What is measured, and against what; None for the proven optimum.
-    objective
-        What is minimised.
+        Numerator and denominator of the ratio; None as rival for the proven optimum.
     family
         Random instances to start from and to compare with.
     start
-        An instance to start from instead, None for random ones.
+        An instance to start from instead; None for random ones.
     changes
-        What is changed (`search_space.CHANGES`).
+        What is changed, some of `search_space.CHANGES`.
     max_duration
-        Longest duration in ticks; None: the family's, or the longest of `start`.
+        Longest duration in ticks; None for that of the family, or the longest of `start`.
     searches
         Number of searches, each from another random instance, or with other changes from the same one.
-    cooling
-        Steps of each and temperatures.
-    seed
-        Of starts, changes and random instances.
     limit
         Deterministic time of each proof.
     random_count
-        Number of random instances of the family that the worst case is compared with; none where `start` is given.
+        Number of random instances of the family that the worst case is compared with; unused if `start` is given.
     confirm_seconds
-        Time for a second model to confirm the optimum of the worst case; 0 asks none.
+        Time for a second model to confirm the optimum of the worst case; 0 asks no second model.
     """
 
     heuristic: Contestant
@@ -98,7 +92,7 @@ class AdversarySettings:
         return InstanceSpace.around(self.starts(), max_duration=longest, changes=self.changes)
 
     def to_dict(self) -> dict[str, object]:
-        """Return what is not of the heuristics, as JSON values."""
+        """Return all settings but those of the heuristics, as JSON values."""
         return {
             "seed": self.seed,
             "searches": self.searches,
@@ -118,11 +112,11 @@ class AdversaryOutcome:
     Parameters
     ----------
     certificate
-        As it was stored last, None where no start has a ratio.
+        Certificate that was stored last; None if no start has a ratio.
     decisions
-        Number of steps by what became of them.
+        Number of steps for each outcome of a candidate.
     is_interrupted
-        Whether Ctrl-C ended it.
+        Whether Ctrl-C ended the search.
     """
 
     certificate: Certificate | None
@@ -135,23 +129,21 @@ def run_adversary(
     folder: Path,
     on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> AdversaryOutcome:
-    """Search, and store what is found: each improvement at once.
+    """Search, and store each improvement at once.
 
     Parameters
     ----------
-    settings
-        What the search depends on.
     folder
-        Where to; one without a search.
+        A folder without a search.
     on_progress
-        Told what goes on, how much of it is done, and of how much.
+        Receives what begins, how much is done, and how much there is.
 
     Raises
     ------
     ValueError
-        If the folder holds a search already, or the settings make no instance.
+        If the folder already holds a search, or the settings make no instance.
     OSError
-        If it cannot be written.
+        If the folder cannot be written.
     """
     space, starts = settings.space(), settings.starts()
     total = settings.searches * (settings.cooling.steps + 1)
@@ -205,7 +197,7 @@ def _completed(
     oracle: RatioOracle,
     on_progress: Callable[[str, int, int], None],
 ) -> Iterator[Certificate]:
-    """Add what is worth its time only at the end, piece by piece: other seeds, random instances, a second model."""
+    """Add, one by one, what is computed only at the end: other seeds, random instances, a second model."""
     worst, seeds = certificate.worst, range(settings.heuristic.seed + 1, settings.heuristic.seed + 1 + OTHER_SEEDS)
     if settings.heuristic.is_random:
         runs = [settings.heuristic.run(worst.instance, worst.objective, [worst.bound], seed=seed) for seed in seeds]
@@ -235,7 +227,7 @@ def _completed(
 
 
 def _state_text(step: Step) -> str:
-    """Say how a search stands."""
+    """Describe the state of a search."""
     if step.best is None or step.current is None:
         return str(step.decision)
     return f"largest ratio {step.best:.3f}, current {step.current:.3f}"
@@ -262,13 +254,11 @@ def ratio_figure(
     trace
         CSV file of a search (`AdversaryFolder`).
     title
-        What the ratio is.
+        Label of the ratio.
     against
-        What a ratio of 1 is.
+        Label of a ratio of 1.
     mean
-        Mean ratio on random instances, None where it is not known.
-    ax
-        Where to draw; by default a figure of its own.
+        Mean ratio on random instances; None if unknown.
     """
     ax = ax or new_axes(8.0, 4.5)
     current: list[float] = []
@@ -299,7 +289,7 @@ def ratio_figure(
 
 
 def adversary_text(certificate: Certificate, outcome: AdversaryOutcome, space: InstanceSpace, folder: Path) -> str:
-    """Return the ratio, what it is to, and how it was found, in aligned lines."""
+    """Return the ratio, its denominator, and how it was found, in aligned lines."""
     worst = certificate.worst
     rows = {"heuristic": certificate.heuristic.method, "largest ratio found": _ratio_text(certificate)}
     if certificate.rival is not None:
@@ -330,7 +320,7 @@ def adversary_text(certificate: Certificate, outcome: AdversaryOutcome, space: I
 
 
 def _ratio_text(certificate: Certificate) -> str:
-    """Say the ratio and what it is of."""
+    """Return the ratio with its numerator and denominator."""
     worst = certificate.worst
     if worst.rival_value is None or certificate.rival is None:
         return f"{worst.ratio:.4g} ({worst.value} over the proven optimum {worst.optimum})"

@@ -29,13 +29,11 @@ class Cooling:
     ----------
     hot, cold
         At the first and at the last step; both above 0, `cold` at most `hot`.
-    steps
-        At least 1.
 
     Raises
     ------
     ValueError
-        If one is out of range.
+        If a temperature or the number of steps is out of range.
     """
 
     hot: float = 0.1
@@ -60,8 +58,8 @@ class Cooling:
 def least_ratio(current: float, temperature: float, draw: float) -> float:
     r"""Return the least ratio that a candidate needs to be kept.
 
-    A candidate of ratio r' takes the place of one of ratio r with probability min(1, exp(-(r - r') / T)): it is kept
-    where ``draw`` is at most that, so where r' >= r + T ln(draw). Better and equal ones are always kept.
+    A candidate of ratio r' replaces one of ratio r with probability min(1, exp(-(r - r') / T)). It is kept if ``draw``
+    is at most that probability, that is if r' >= r + T ln(draw). Better and equal candidates are always kept.
 
     Parameters
     ----------
@@ -70,32 +68,32 @@ def least_ratio(current: float, temperature: float, draw: float) -> float:
     temperature
         T, above 0, in units of the ratio.
     draw
-        Uniform in (0, 1], made before the candidate is looked at; so a candidate whose ratio is provably below what it
-        needs can be turned down without solving it, and the search is the same as if it had been solved.
+        Uniform in (0, 1], drawn before the candidate is measured. A candidate whose ratio is provably too small can
+        therefore be rejected without solving it, and the search is the same as if it had been solved.
 
     References
     ----------
     Kirkpatrick, Gelatt and Vecchi (1983): acceptance by differences. Coleman and Krishnamachari (2024), PISA: An
     Adversarial Approach To Comparing Task Graph Scheduling Algorithms: annealing on problem instances. Deviation: their
-    published code accepts with exp(-(r' / r) / T) where r' <= r. That is decreasing in r': a much worse candidate is
-    then kept more often than a slightly worse one, and at low temperatures an equal one hardly ever.
+    published code accepts with exp(-(r' / r) / T) if r' <= r. That decreases in r': it keeps a much worse candidate
+    more often than a slightly worse one, and at low temperatures hardly ever an equal one.
     """
     return current + temperature * math.log(draw)
 
 
 class CandidateOutcome(StrEnum):
-    """What became of a candidate."""
+    """Outcome of a candidate."""
 
     STARTED = "started"
-    """It is where a search begins."""
+    """A search begins with it."""
     ACCEPTED = "accepted"
-    """It is what the next change is made on."""
+    """The next change is made to it."""
     REJECTED = "rejected"
     """Its ratio is below what it needed."""
     BELOW = "rejected by a bound"
-    """The same, known from a lower bound without search."""
+    """A lower bound without search shows that its ratio is below what it needed."""
     NO_SCHEDULE = "no schedule"
-    """A heuristic ran into a memory limit, or every schedule may cost nothing: there is no ratio."""
+    """It has no ratio: a heuristic found no schedule within the memory limits, or a schedule may cost nothing."""
     NOT_PROVEN = "not proven"
     """Its optimum is not proven within the deterministic limit."""
 
@@ -109,17 +107,13 @@ class Step:
     start
         Number of the search, from 0.
     step
-        Within it; 0 is where it begins.
+        Number of the step in its search; step 0 is the start.
     change
-        What was changed, empty at the beginning.
-    temperature
-        In units of the ratio, None at the beginning.
-    needed
-        Least ratio to be accepted, None at the beginning.
+        What was changed; empty at step 0.
+    temperature, needed
+        Temperature in units of the ratio, and least ratio to be accepted; None at step 0.
     ratio
-        Of the candidate, None where it was not computed.
-    decision
-        What became of it.
+        Ratio of the candidate; None if it was not computed.
     current
         Ratio of the instance that is changed next.
     best
@@ -150,31 +144,23 @@ def adversary_search(
 ) -> tuple[WorstCase | None, bool]:
     """Search the instances of a space for a large ratio.
 
+    With the same arguments the searches are the same, bit for bit: they are counted in steps, and no clock decides
+    anything.
+
     Parameters
     ----------
     starts
-        One search begins at each of them, brought inside the space.
-    space
-        What is changed, within which ranges.
-    oracle
-        Measures the ratio.
-    cooling
-        Temperatures and number of steps of each search.
-    seed
-        Of all changes. With the same arguments the searches are the same, bit for bit: they are counted in steps, and
-        no clock decides anything.
-    on_step
-        Told of every step.
+        Starts of the searches, which are first brought inside the space.
     on_worst
-        Told of every instance whose ratio is the largest so far, with its proven optimum.
+        Receives every instance whose ratio is the largest so far, with its proven optimum.
     should_stop
-        Asked between steps, beside Ctrl-C in runs; what was found is kept.
+        Checked between steps; what was found is kept.
 
     Returns
     -------
     tuple
-        The largest ratio found, so a lower bound on the worst case in this space, None where no start has a ratio; and
-        whether all searches came to their end.
+        The largest ratio found, which is a lower bound on the worst case in this space, or None if no start has a
+        ratio; and whether all searches came to their end.
     """
     annealing = _Annealing(space, oracle, cooling, on_step, on_worst, should_stop)
     try:
@@ -186,7 +172,7 @@ def adversary_search(
 
 
 class _Annealing:
-    """Searches that share what they know of the worst case."""
+    """Searches that share the worst case found so far."""
 
     def __init__(
         self,
@@ -206,7 +192,7 @@ class _Annealing:
         self._should_stop = should_stop
 
     def search(self, number: int, current: DagInstance, rng: np.random.Generator) -> None:
-        """Run one search; every step draws the same numbers whatever becomes of it."""
+        """Run one search; every step draws the same numbers, whatever its outcome."""
         current_ratio, decision = self._measured(current, 0.0)
         step = Step(
             start=number,
@@ -250,7 +236,7 @@ class _Annealing:
         return None if self.worst is None else self.worst.ratio
 
     def _measured(self, candidate: DagInstance, needed: float) -> tuple[float | None, CandidateOutcome]:
-        """Return ratio and fate of a candidate; keep it where it is the worst so far."""
+        """Return ratio and outcome of a candidate; keep it if it is the worst case so far."""
         try:
             ratio = self._oracle.ratio(candidate, at_least=needed)
             if ratio < needed:

@@ -1,4 +1,4 @@
-"""What an adversary may change, within which ranges, and one small change of an instance."""
+"""What an adversary may change, within which ranges, and how it changes an instance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHANGES = ("durations", "data", "edges", "links", "memory")
 """What can be changed: a duration, the data of an edge, the edges themselves, a link, the memory of a GPU."""
 
 DEFAULT_CHANGES = ("durations", "data", "edges")
-"""What is changed unless said otherwise: the workload, not the cluster."""
+"""What is changed by default: the workload, not the cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +29,8 @@ class InstanceSpace:
 
     Parameters
     ----------
-    max_duration
-        Durations are 1 to this many ticks.
-    max_bytes
-        Data of an edge is 0 to this many bytes.
-    max_latency
-        Latencies are 0 to this many ticks.
+    max_duration, max_bytes, max_latency
+        Durations are 1 to `max_duration` ticks, data of an edge 0 to `max_bytes`, latencies 0 to `max_latency` ticks.
     min_bandwidth, max_bandwidth
         Range of bandwidths in bytes per tick.
     changes
@@ -43,7 +39,7 @@ class InstanceSpace:
     Raises
     ------
     ValueError
-        If a range is empty, or what is to be changed is not known.
+        If a range is empty or a change is unknown.
     """
 
     max_duration: int
@@ -73,16 +69,14 @@ class InstanceSpace:
         max_duration: int | None = None,
         changes: Sequence[str] = DEFAULT_CHANGES,
     ) -> InstanceSpace:
-        """Return the ranges that fit to instances with equally many GPUs.
+        """Return ranges that fit instances with equally many GPUs.
 
         Parameters
         ----------
         instances
-            At least one; bandwidths and largest latency are the ranges of links.
+            At least one; their links give the ranges of bandwidth and latency.
         max_duration
-            In ticks; default the longest duration. `max_bytes` follows: over the slowest link as many ticks.
-        changes
-            Some of `CHANGES`.
+            In ticks; default the longest duration. The slowest link sends `max_bytes` in as many ticks.
 
         Raises
         ------
@@ -131,7 +125,7 @@ class InstanceSpace:
 
 
 NEARBY = 10
-"""Half of all changes of a number stay within this part of its range, the others go anywhere in it."""
+"""Half of the changes of a number move it by at most a tenth of its range, the others anywhere in the range."""
 
 
 def perturb(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> tuple[DagInstance, str]:
@@ -140,22 +134,18 @@ def perturb(instance: DagInstance, space: InstanceSpace, rng: np.random.Generato
     Parameters
     ----------
     instance
-        Inside the space.
-    space
-        What may be changed, and its ranges.
-    rng
-        Source of the change.
+        An instance inside the space.
 
     Returns
     -------
     tuple[DagInstance, str]
-        Another instance inside the space, and which of `space.changes` was made: each with the same probability, where
-        it is possible at all.
+        Another instance inside the space, and which of `space.changes` was made; all that are possible have the same
+        probability.
 
     Raises
     ------
     ValueError
-        If none of them is possible.
+        If no change is possible.
     """
     for index in rng.permutation(len(space.changes)):
         change = space.changes[index]
@@ -193,7 +183,7 @@ def _data(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator)
 
 
 def _edges(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
-    """Add an edge that closes no cycle, or take one away."""
+    """Add an edge that closes no cycle, or remove an edge."""
     ways = [_with_an_edge, _without_an_edge]
     first = int(rng.integers(2))
     changed = ways[first](instance, space, rng)
@@ -201,7 +191,7 @@ def _edges(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator
 
 
 def _with_an_edge(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
-    """Add an edge between two tasks that have none, from one that the other does not lead to."""
+    """Add an edge between two tasks without one, such that no path leads back."""
     possible = ~path_leads(instance).T
     np.fill_diagonal(possible, False)
     possible[instance.edges[:, 0], instance.edges[:, 1]] = False
@@ -214,7 +204,7 @@ def _with_an_edge(instance: DagInstance, space: InstanceSpace, rng: np.random.Ge
 
 
 def _without_an_edge(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
-    """Take an edge away."""
+    """Remove an edge."""
     if instance.num_edges == 0:
         return None
     edge = int(rng.integers(instance.num_edges))
@@ -245,7 +235,7 @@ def _links(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator
 
 
 def _memory(instance: DagInstance, space: InstanceSpace, rng: np.random.Generator) -> DagInstance | None:
-    """Change or set the memory of a GPU: room for the largest task at least, and for all tasks together at most."""
+    """Change or set the memory of a GPU, to at least the largest task and at most all tasks together."""
     needed, largest = int(instance.task_memory.sum()), int(instance.task_memory.max(initial=0))
     gpu = int(rng.integers(instance.num_gpus))
     others = np.delete(instance.gpu_memory, gpu)
@@ -268,7 +258,7 @@ _CHANGES: dict[str, Callable[[DagInstance, InstanceSpace, np.random.Generator], 
 
 
 def _other_value(value: int, low: int, high: int, rng: np.random.Generator) -> int | None:
-    """Return another integer of a range, near the value or anywhere; None where there is no other one."""
+    """Return another integer of a range, near the value or anywhere; None if there is no other integer."""
     near = rng.random() < 0.5 and low <= value <= high
     if near:
         reach = max((high - low) // NEARBY, 1)
