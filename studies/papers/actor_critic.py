@@ -1,4 +1,7 @@
-"""The decentralised actor-critic on its grid world: variants x seeds, beside what others report."""
+"""The decentralised actor-critic on its grid world: variants x seeds, compared with published rewards.
+
+See docs/methods/actor_critic.md.
+"""
 
 from __future__ import annotations
 
@@ -45,19 +48,15 @@ class ActorCriticVariant:
 
     Parameters
     ----------
-    name
-        Unique.
     settings
-        Of the actor-critic; the number of iterations follows from the study's number of steps.
-    environment
-        Grid world.
+        Settings of the actor-critic; the number of iterations follows from the study's number of steps.
     weights
         `MIXING` or `RANDOM`.
     stated_first, stated_last
-        Team reward per step at the beginning and the end that somebody else reports; None where nobody does.
+        Team reward per step at the beginning and the end as somebody else reports it; None if unreported.
     before
-        What is trained first, for as many iterations as its settings say; the actors begin with what it leaves. None:
-        with random weights.
+        Variant that is trained first, for as many iterations as its settings say; the actors begin with its networks.
+        None starts from random weights.
     """
 
     name: str
@@ -93,7 +92,7 @@ def _derived(
     *,
     environment: SimpleSpread = _LOCAL,
 ) -> ActorCriticVariant:
-    """Return a variant beside the numbers that were derived before this software."""
+    """Return a variant with the rewards that were derived before this software."""
     return ActorCriticVariant(
         name=name, settings=settings, environment=environment, weights=MIXING, stated_first=first, stated_last=last
     )
@@ -154,16 +153,17 @@ SIGNS = tuple(
     )
     for variant in rows
 )
-"""When the printed sign makes the reward fall, and the other one does not (ours).
+"""When the printed sign makes the reward fall, and the other sign does not (ours).
 
-With a critic that knows nothing, minus the printed residual is about r plus a constant. That is *heard* where rewards
-are large beside the differences of the critic's random outputs (here: times 10, not over 10) and have both signs (here:
-centred, 3.8 a step and agent are added); critics begin anew at every iteration. Of the last two pairs each lacks one.
+With an untrained critic, minus the printed residual is about r plus a constant. The actor *hears* the reward if rewards
+are large compared with the differences of the critic's random outputs (here: times 10, not divided by 10) and have both
+signs (here: centred, by adding 3.8 per step and agent); critics begin anew at every iteration. Each of the last two
+pairs lacks one of these conditions.
 """
 
 
 def _published(name: str, last: float, landmarks: int = 2, **changes: object) -> list[ActorCriticVariant]:
-    """Return a row of the paper's plots, under its settings with the sign as printed and with the other one."""
+    """Return a row of the paper's plots under its settings, with the sign as printed and with the other sign."""
     environment = SimpleSpread(landmarks=LANDMARKS[landmarks], local_rewards=False, reward_scale=1.0)
     signs = ("printed",) if changes.get("signal") == "q_value" else ("printed", "repaired")
     return [
@@ -196,23 +196,23 @@ PUBLISHED = tuple(
     )
     for variant in rows
 )
-"""Experiment A of Zhang et al. (2025): values read from plots at episode 4000, within 0.1.
+"""Experiment A of Zhang et al. (2025): values read from its plots at episode 4000, within 0.1.
 
 Their defaults: T = 20000, K = M = 1, gamma 0.99, m = 20, D = 5, tg = 10. Positions of landmarks and B are not given, so
 levels cannot be compared, only directions.
 """
 
 SETS = {"repairs": REPAIRS, "signs": SIGNS, "published": PUBLISHED}
-"""Variants by what `--variants` names them."""
+"""Sets of variants by the names that `--variants` takes."""
 
 
 def variants_named(text: str) -> tuple[ActorCriticVariant, ...]:
-    """Return the variants of sets or single ones, separated by semicolons (names of variants hold commas).
+    """Return the variants of sets and single variants, separated by semicolons (names of variants contain commas).
 
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If a name is unknown.
     """
     single = {variant.name: variant for variants in SETS.values() for variant in variants}
     chosen: dict[str, ActorCriticVariant] = {}
@@ -227,7 +227,7 @@ FIRST, LAST = 0.025, 0.1
 """Shares of the steps over which rewards are averaged at the beginning and at the end."""
 
 MIXING_WEIGHTS = ((0.7, 0.3), (0.3, 0.7))
-"""Am of two agents."""
+"""Gossip weights Am of two agents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,24 +236,22 @@ class VariantSummary:
 
     Parameters
     ----------
-    variant
-        Its name.
     runs
         Number of seeds.
     first, last, rise
         Means over runs of the team reward per step at the beginning, at the end, and of the difference.
     first_error, last_error, rise_error
-        Their standard errors; None of one run.
+        Standard errors of these means; None for one run.
     weight_gap
         Mean over runs of the largest max ||W_i - mean W|| of any iteration, after gossip.
     projection_hits
-        Share of projections that had something to do.
+        Share of projections that changed their argument.
     direction_norm
         Mean ||d_i||.
     messages, bytes
-        Of gossip per iteration.
+        Gossip per iteration.
     stated_first, stated_last
-        What others report; None where they do not.
+        Rewards that others report; None if unreported.
     """
 
     variant: str
@@ -280,11 +278,9 @@ class ActorCriticStudy:
     Parameters
     ----------
     frame
-        One row per variant and seed, as `stored_runs` says.
+        One row per variant and seed, with the columns `COLUMNS`.
     steps
-        In the environment, per run.
-    variants
-        What was run.
+        Steps in the environment per run.
     """
 
     frame: pd.DataFrame
@@ -293,7 +289,7 @@ class ActorCriticStudy:
 
     @property
     def curves(self) -> dict[str, NDArray[np.float64]]:
-        """Per variant the team reward over steps, shape (runs, points)."""
+        """Team reward over steps for each variant, shape (runs, points)."""
         columns = list(REWARDS)
         return {
             one.name: self.frame.loc[self.frame["variant"] == one.name, columns].to_numpy() for one in self.variants
@@ -336,24 +332,22 @@ def actor_critic_study(
 ) -> ActorCriticStudy:
     """Train every variant for seeds 0, 1, ...
 
-    Seeds of a variant that are trained together give the same bytes in any company, a seed alone the same up to
-    rounding.
+    Seeds that are trained together give the same bytes whatever the other seeds are; a seed that is trained alone gives
+    the same numbers up to rounding.
 
     Parameters
     ----------
-    variants
-        What to train.
     seeds
-        Runs of each; rivals have the same seeds.
+        Runs of each variant; all variants have the same seeds.
     steps
-        In the environment per run: T = steps / (K + M), rounded down, at least `POINTS`.
+        Steps in the environment per run: T = steps / (K + M), rounded down, at least `POINTS`.
     stored
-        Runs that exist, of these variants or others; they are not repeated. Steps and settings are compared, versions
-        of the software are not.
+        Existing runs of any variants, which are not repeated. Steps and settings are compared, versions of the software
+        are not.
     on_variant
-        Told of every variant that begins: its name, how many are done, of how many.
+        Receives the name of every variant that begins, how many are done, and how many there are.
     on_runs
-        Told of all stored runs and those that were added, whenever some were.
+        Receives all runs, stored and new, whenever some were added.
 
     Raises
     ------
@@ -398,7 +392,7 @@ def _train(variant: ActorCriticVariant, seeds: Sequence[int], actors: DeepNetwor
 
 
 def gossip_weights(variant: ActorCriticVariant) -> NDArray[np.float64]:
-    """Return Am; a random one is the same for all runs (ours), with weights between all agents."""
+    """Return Am; random weights connect all agents and are the same for all runs (ours)."""
     if variant.weights == RANDOM:
         edges = gossip_graph("complete", variant.environment.num_agents)
         return random_weights(np.random.default_rng(0), edges)
@@ -434,13 +428,13 @@ def _rows(variant: ActorCriticVariant, runs: TrainingRuns) -> list[dict[str, Any
 
 
 POINTS = 40
-"""Of a curve."""
+"""Number of points of a curve."""
 
 REWARDS = tuple(f"reward_{point}" for point in range(1, POINTS + 1))
 """Columns of the curve: mean team reward per step over each fortieth of the run."""
 
 TEXTS = ("variant", "settings")
-"""Name and `Variant.key`; together with the seed they say which run it is."""
+"""Name and `ActorCriticVariant.key`; with the seed they identify a run."""
 
 COUNTS = ("steps", "seed", "messages", "bytes")
 """Steps in the environment; messages and bytes of gossip per iteration."""
@@ -449,11 +443,11 @@ COLUMNS = (
     *TEXTS, "steps", "seed", "first", "last", "rise", "weight_gap", "projection_hits", "direction_norm",
     "td_error_last", "messages", "bytes", *REWARDS,
 )  # fmt: skip
-"""Of the file."""
+"""Columns of the file of runs."""
 
 
 def with_runs(runs: pd.DataFrame | None, rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return runs, none where they are None, and others behind them."""
+    """Append rows to runs; None stands for no runs."""
     import pandas as pd
 
     if runs is None:
@@ -465,7 +459,7 @@ def with_runs(runs: pd.DataFrame | None, rows: Sequence[dict[str, Any]]) -> pd.D
 
 
 def read_runs(path: Path) -> pd.DataFrame | None:
-    """Return the runs that a file holds; None where there is no file or nothing in it.
+    """Return the runs in a file; None if there is no file or it is empty.
 
     Raises
     ------
@@ -494,7 +488,7 @@ def read_runs(path: Path) -> pd.DataFrame | None:
 
 
 def _values(name: str, texts: Sequence[str]) -> list[Any]:
-    """Return what a column holds."""
+    """Return the values of a column."""
     if name in TEXTS:
         return list(texts)
     values: list[Any] = []
@@ -511,13 +505,13 @@ def _values(name: str, texts: Sequence[str]) -> list[Any]:
 
 
 def write_runs(path: Path, runs: pd.DataFrame) -> None:
-    """Write runs; whoever reads sees the old file or the new one."""
+    """Write runs; a reader sees either the old file or the new one."""
     with whole_file(path) as partial:
         runs.to_csv(partial, index=False)
 
 
 HEADINGS = ("variant", "first", "last", "rise", "gap", "stated")
-"""Columns; `stated` is what others report: first -> last, or the level at the end."""
+"""Columns of the table; `stated` is what others report: first -> last, or the level at the end."""
 
 
 def actor_critic_table(study: ActorCriticStudy) -> Table:
@@ -558,22 +552,14 @@ def _with_error(value: float, error: float | None) -> str:
 
 
 def _stated(first: float | None, last: float | None) -> str:
-    """Return what others report."""
+    """Return what others report as text."""
     if last is None:
         return "-"
     return f"{last:.2f}" if first is None else f"{first:.2f} -> {last:.2f}"
 
 
 def actor_critic_figure(study: ActorCriticStudy, ax: Axes | None = None) -> Axes:
-    """Draw the mean team reward per step over the steps, with a band of one standard error where there are seeds.
-
-    Parameters
-    ----------
-    study
-        Result of `actor_critic_study`.
-    ax
-        Where to draw; by default a figure of its own.
-    """
+    """Draw the mean team reward per step over the steps, with a band of one standard error where there are seeds."""
     ax = ax or new_axes(9.5, 2.2 + 0.2 * max(12, len(study.variants)))
     for name, style in line_styles(study.curves).items():
         curve = study.curves[name]

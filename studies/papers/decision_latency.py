@@ -1,4 +1,4 @@
-"""How the time of a decision grows with servers and with agents."""
+"""How the time of a decision of the multi-agent policy grows with servers and with agents."""
 
 from __future__ import annotations
 
@@ -27,34 +27,32 @@ if TYPE_CHECKING:
 
 
 LIMIT_MS, LIMIT_GPUS = 50.0, 10_000
-"""A decision on a cluster of so many GPUs should take less, on one core."""
+"""A decision on a cluster of this many GPUs should take less than this on one core."""
 
 LOW, HIGH = 5, 95
-"""Percentiles beside the median."""
+"""Percentiles that are reported with the median."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionLatency:
-    """Times of one number of servers and agents, in milliseconds of a core unless they are said to be on the wall.
+    """Times for one number of servers and agents, in milliseconds of core time.
 
     Parameters
     ----------
-    servers, gpus, agents
-        Of the cluster and on it.
     decisions, rounds
-        That were measured; rounds with decisions.
+        Number of measured decisions, and of rounds with decisions.
     decision_ms, low_ms, high_ms
-        Median and percentiles of all that an agent does for a decision.
+        Median and percentiles of everything that an agent does for a decision.
     wall_ms
-        Median on the wall.
+        Median of a decision in wall time.
     groups_ms, observation_ms, network_ms
-        Means of its parts.
+        Means of the parts of a decision: candidate placements, observation and network.
     round_ms, summaries_ms
-        Medians over rounds: of a whole round with the agents one after the other, and of the summaries in it.
+        Medians over rounds: a whole round with the agents one after the other, and the summaries in it.
     decisions_per_round
         Mean.
     messages, bytes
-        Per round, between agents.
+        Sent between agents per round.
     busy_percent, waiting
         Means over rounds: GPUs with a job, and jobs in queues.
     """
@@ -82,22 +80,14 @@ class DecisionLatency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionLatencyStudy:
-    """Result of the study.
-
-    Parameters
-    ----------
-    rows
-        By servers, then agents.
-    seed
-        Of jobs, weights and slots.
-    """
+    """Result of the study; rows are sorted by servers, then agents."""
 
     rows: tuple[DecisionLatency, ...]
     seed: int
 
     @property
     def is_within_limit(self) -> bool | None:
-        """Whether every median at `LIMIT_GPUS` is below `LIMIT_MS`; None where no such cluster was measured."""
+        """Whether every median at `LIMIT_GPUS` is below `LIMIT_MS`; None if no such cluster was measured."""
         medians = [row.decision_ms for row in self.rows if row.gpus == LIMIT_GPUS]
         return all(median < LIMIT_MS for median in medians) if medians else None
 
@@ -114,19 +104,15 @@ def decision_latency_study(
 
     Parameters
     ----------
-    servers, agents
-        Numbers of them; each once.
     decisions
-        To measure of each pair, see `measure_decisions`.
-    seed
-        The same for all.
+        Decisions to measure of each pair, see `measure_decisions`.
     on_size
-        Told of every pair that begins: its name, how many are done, of how many.
+        Receives the name of every pair that begins, how many are done, and how many there are.
 
     Raises
     ------
     ValueError
-        If there is no number, one is below 1, or there are more agents than racks, as racks stay whole; or as
+        If there is no number, a number is below 1, or there are more agents than racks, because racks stay whole; or as
         `measure_decisions`.
     """
     sizes = {"servers": sorted(set(servers)), "agents": sorted(set(agents))}
@@ -227,7 +213,7 @@ def decision_latency_csv(study: DecisionLatencyStudy) -> str:
 
 
 def decision_latency_remark(study: DecisionLatencyStudy) -> str:
-    """Return a sentence on the limit, nothing where no cluster of that size was measured."""
+    """Return a sentence on the limit, or nothing if no cluster of that size was measured."""
     within = study.is_within_limit
     if within is None:
         return ""
@@ -262,20 +248,12 @@ def _cells(study: DecisionLatencyStudy) -> list[list[str]]:
     ]
 
 
-ROOM = 1.6
-"""Sizes whose labels do not overlap differ by this factor."""
+LABEL_FACTOR = 1.6
+"""Labels of sizes that differ by at least this factor do not overlap."""
 
 
 def decision_latency_figure(study: DecisionLatencyStudy, ax: Axes | None = None) -> Axes:
-    """Draw medians over GPUs, both axes logarithmic, with a band between percentiles and the limit of 50 ms.
-
-    Parameters
-    ----------
-    study
-        Result of `decision_latency_study`.
-    ax
-        Where to draw; by default a figure of its own.
-    """
+    """Draw medians over GPUs, both axes logarithmic, with a band between percentiles and the limit of 50 ms."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     ax = ax or new_axes(8.5, 4.6)
@@ -315,10 +293,10 @@ def decision_latency_figure(study: DecisionLatencyStudy, ax: Axes | None = None)
 
 
 def _ticks(sizes: Iterable[int]) -> list[int]:
-    """Return the sizes that have room for a label; the limit has one anyway and makes room for others."""
+    """Return the sizes whose labels do not overlap; the limit always has a label."""
     kept: list[int] = []
     for size in sorted(sizes, key=lambda size: (size == LIMIT_GPUS, size)):
-        if all(max(size, other) >= ROOM * min(size, other) for other in kept):
+        if all(max(size, other) >= LABEL_FACTOR * min(size, other) for other in kept):
             kept.append(size)
     return sorted(kept)
 

@@ -1,4 +1,7 @@
-"""The interference predictor measured: constant, ridge and network on seen and on unseen pairs of classes."""
+"""How well interference is predicted: constant, ridge and network on seen and on unseen pairs of classes.
+
+See docs/methods/multi_agent.md, section 6.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ class World(Protocol):
 
     @property
     def origin(self) -> str:
-        """What is measured and what is modelled."""
+        """Which data are measured and which are modelled."""
         ...
 
     def parts(self, seed: int, count: int) -> WorldParts:
@@ -73,19 +76,17 @@ class World(Protocol):
 
         Parameters
         ----------
-        seed
-            Of everything random.
         count
-            Co-locations to train on, where they can be made at will.
+            Co-locations to train on, for worlds that can generate any number.
         """
         ...
 
 
 CLUSTER, JOBS, MAX_GANG, STRENGTH = "mixed-64", 300, 16, 1.5
-"""Of the instances: 8 servers of 8 GPUs of four kinds; at strength 1.5 a full server asks for 1.5 times what it has."""
+"""Generated instances: 8 servers of 8 GPUs of four kinds; at strength 1.5 a full server demands 1.5 times its capacity."""
 
 TEST_SHARE = 0.2
-"""Test co-locations of either sort for every one to train on."""
+"""Test co-locations, seen as well as unseen, for every co-location to train on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +95,8 @@ class GeneratedWorld:
 
     Parameters
     ----------
-    name
-        As in tables.
     family
-        Of `INTERFERING_FAMILIES`.
+        One of `INTERFERING_FAMILIES`.
     """
 
     name: str
@@ -137,10 +136,10 @@ GENERATED = {
 """Worlds that need no file."""
 
 MEASURED = "gavel"
-"""The world that needs one."""
+"""The world that needs a file."""
 
 KINDS = ("k80", "p100", "v100")
-"""Of GPUs in the measured table."""
+"""Kinds of GPU in the measured table."""
 
 
 def generated_worlds(text: str) -> list[World]:
@@ -149,7 +148,7 @@ def generated_worlds(text: str) -> list[World]:
     Raises
     ------
     ValueError
-        If there is none of a name, or one is named twice.
+        If a name is unknown or given twice.
     """
     names = [name.strip() for name in text.split(",")]
     for name in names:
@@ -171,29 +170,27 @@ def measured_world(path: Path) -> World:
     Raises
     ------
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     ValueError
-        If it is another table.
+        If it holds another table.
     """
     return MeasuredWorld(tables={kind: read_gavel_pairs(path, kind) for kind in KINDS}, name=MEASURED)
 
 
 SEEN_SHARE = 0.2
-"""Of the co-locations of seen pairs, kept for testing where the pair is in training on another kind of GPU."""
+"""Share of the co-locations of seen pairs that test, if training has the pair on another kind of GPU."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class MeasuredWorld:
-    """All pairs that fit on a GPU, once per kind: nothing is drawn but what is held out.
+    """All pairs that fit on a GPU, once per kind; only the held-out classes are random.
 
-    Nothing but class, partner and kind is known of a job: what it asks of resources was not measured.
+    Of a job, only class, partner and kind of GPU are known, because its demands were not measured.
 
     Parameters
     ----------
     tables
-        Speeds of pairs by kind of GPU, of the same classes.
-    name
-        As in tables.
+        Speeds of pairs by kind of GPU, with the same classes.
     """
 
     tables: Mapping[str, PairTable]
@@ -214,11 +211,11 @@ class MeasuredWorld:
         for kind, table in self.tables.items():
             allowed = np.argwhere(np.triu(table.pair != NOT_TOGETHER)).tolist()
             for first, second in allowed:
-                residents = [
+                running = [
                     RunningJob(job=2 * own + (own == second), replicas=1, own=(), sens=(), partners=(other,))
                     for own, other in ((first, second), (second, first))
                 ]
-                features.append(server_rows(space, instances[kind], 0, residents).features)
+                features.append(server_rows(space, instances[kind], 0, running).features)
                 speeds += [int(table.pair[first, second]), int(table.pair[second, first])]
                 numbers += [len(pairs)] * 2
                 pairs.append(class_pairs([table.classes[first], table.classes[second]]))
@@ -231,7 +228,7 @@ class MeasuredWorld:
         )
 
     def parts(self, seed: int, count: int) -> WorldParts:
-        """Return training and test co-locations; see `World`. `count` means nothing here."""
+        """Return training and test co-locations; see `World`. `count` is not used."""
         whole, rng = self.sample(), np.random.default_rng(seed)
         held_out = held_out_classes([name for pair in whole.all_pairs() for name in pair], rng)
         known, unseen = split_by_classes(whole, held_out)
@@ -244,7 +241,7 @@ class MeasuredWorld:
 
 
 def two_of_each(kind: str, table: PairTable) -> JobsInstance:
-    """Return an instance of one server and two jobs of each class, 2 c and 2 c + 1, for the features of its pairs."""
+    """Return an instance of one server and two jobs of each class c, 2 c and 2 c + 1, for the features of its pairs."""
     job_class = np.repeat(np.arange(len(table.classes)), 2)
     nothing = np.zeros((len(job_class), 0), dtype=np.int64)
     return JobsInstance.from_parts(
@@ -255,7 +252,7 @@ def two_of_each(kind: str, table: PairTable) -> JobsInstance:
 
 
 PARTS = ("seen", "unseen")
-"""Tests: other co-locations of pairs of classes that were trained on, and co-locations of pairs that were not."""
+"""Tests: other co-locations of pairs of classes in training, and co-locations of other pairs."""
 
 MEASURES = ("error_y", "error_speed", "rank_correlation")
 """Columns of numbers: mean absolute error of y and of the speed in per mille, Spearman's correlation."""
@@ -267,16 +264,12 @@ class ModelSummary:
 
     Parameters
     ----------
-    world, part, model
-        What.
-    seeds
-        How many.
     rows
         Mean number of rows of the part.
     error_y, error_speed, rank_correlation
-        Means; the correlation is None for what orders nothing in any seed.
+        Means over seeds; the correlation is None for a model that is constant with every seed.
     error_y_se, error_speed_se, rank_correlation_se
-        Standard errors; None of one seed.
+        Standard errors; None for one seed.
     better_than_ridge
         Seeds with a smaller error of y than the ridge; None for the ridge itself.
     """
@@ -304,11 +297,11 @@ class InterferenceStudy:
     frame
         One row per world, seed, model and part.
     origins
-        What is measured and what modelled, by world.
+        Which data are measured and which are modelled, by world.
     count
         Co-locations to train on in generated worlds.
     skipped
-        Why a world was left out, by its name.
+        Why a world was left out, by name.
     """
 
     frame: pd.DataFrame
@@ -339,7 +332,7 @@ class InterferenceStudy:
         return rows
 
     def notes(self) -> list[str]:
-        """Return a sentence per world: what came out on unseen pairs, from the numbers."""
+        """Return a sentence per world about the results on unseen pairs, made from the numbers."""
         by = {(one.world, one.model): one for one in self.summaries() if one.part == "unseen"}
         notes = []
         for world in self.origins:
@@ -368,20 +361,16 @@ def interference_study(
     epochs: int | None = None,
     on_run: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> InterferenceStudy:
-    """Fit all models in every world for seeds 0, 1, ...; a seed is of the world, the held-out pairs and the network.
+    """Fit all models in every world for seeds 0, 1, ...; a seed decides the world, the held-out pairs and the network.
 
     Parameters
     ----------
-    worlds
-        Sources of co-locations.
-    seeds
-        Number of seeds, at least 1.
     count
         Co-locations to train on in generated worlds.
     epochs
-        Of the network; default that of the predictor.
+        Training epochs of the network; default those of the predictor.
     on_run
-        Told of every run that begins: what, how many are done, of how many.
+        Receives what begins, how many runs are done, and how many there are.
 
     Raises
     ------
@@ -426,7 +415,7 @@ def interference_study(
 
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float | None:
-    """Return Spearman's correlation, ties by mean ranks; None where one side is constant, which orders nothing."""
+    """Return Spearman's correlation with mean ranks for ties; None if one side is constant."""
     from scipy.stats import spearmanr
 
     is_constant = any((values == values[:1]).all() for values in (one, other))

@@ -1,4 +1,7 @@
-"""Ablations of the multi-agent policy: trainings with something changed, on the instances of all and on other ones."""
+"""Ablations of the multi-agent policy: trainings with one change, measured on common and on other instances.
+
+See docs/methods/multi_agent.md, section 8.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
 
 
 MORE_SERVERS = "4*4xA100-40GB,4*4xV100-32GB,4*4xT4,4*4xP100"
-"""As many GPUs as the default cluster on twice as many servers: there racks of two can be shared out to 8 agents."""
+"""As many GPUs as the default cluster on twice as many servers, so that 8 agents can each own a rack of two."""
 
 DEFAULT = "default"
 """Name of the training without any change."""
@@ -54,12 +57,10 @@ class Ablation:
 
     Parameters
     ----------
-    name
-        Unique.
     changes
         Settings that differ from those of the default.
     rival
-        Name of the ablation that it is held against: one on the same instances.
+        Name of the ablation on the same instances that this one is compared with.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Ablation:
 
     @property
     def stem(self) -> str:
-        """Name of its files."""
+        """Beginning of the names of its files."""
         return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
 
     def settings(self, base: TrainingSettings) -> TrainingSettings:
@@ -117,7 +118,7 @@ def ablations_named(text: str) -> tuple[Ablation, ...]:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If a name is unknown.
     """
     return named(ABLATIONS, text, "only: expected some of")
 
@@ -128,12 +129,10 @@ class Topology:
 
     Parameters
     ----------
-    name
-        Unique.
     changes
         Settings of the instances that differ from those of the default training.
     has_racks
-        Whether racks stay as they are; False takes them from the same instances.
+        Whether the instances keep their racks.
     """
 
     name: str
@@ -152,7 +151,7 @@ TOPOLOGIES = (
     Topology(name="16 servers", changes={"cluster": MORE_SERVERS}),
     Topology(name="two jobs per GPU", changes={"family": "jobs-shared-gpus"}),
 )
-"""``as trained`` is that of the default training, whatever an ablation was trained on."""
+"""Topologies; ``as trained`` is that of the default training, also for ablations that were trained on another."""
 
 
 def topologies_named(text: str) -> tuple[Topology, ...]:
@@ -161,7 +160,7 @@ def topologies_named(text: str) -> tuple[Topology, ...]:
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If a name is unknown.
     """
     return TOPOLOGIES if text.strip() == "all" else named(TOPOLOGIES, text, "topologies: expected all or some of")
 
@@ -179,21 +178,17 @@ Thing = TypeVar("Thing", bound=_HasName)
 
 
 def named(things: Sequence[Thing], text: str, expected: str) -> tuple[Thing, ...]:
-    """Return the things whose names a text holds, separated by semicolons, in their own order.
+    """Return the things that a text names, separated by semicolons (names may contain commas), in their own order.
 
     Parameters
     ----------
-    things
-        All there are.
-    text
-        Names, which may hold commas.
     expected
-        Place and what is expected there, for messages, such as ``only: expected some of``.
+        Beginning of a message, such as ``only: expected some of``.
 
     Raises
     ------
     ValueError
-        If there is none of a name.
+        If a name is unknown.
     """
     names = [part.strip() for part in text.split(";")]
     known = [thing.name for thing in things]
@@ -204,7 +199,7 @@ def named(things: Sequence[Thing], text: str, expected: str) -> tuple[Thing, ...
 
 
 CONTROLS = ("imitated", "untrained")
-"""Stages of the default training that are reported beside it."""
+"""Stages of the default training that are reported as controls."""
 
 AS_TRAINED = "as trained"
 """Topology whose instances are the held-out set of the default training."""
@@ -217,16 +212,14 @@ class MarlAblations:
     Parameters
     ----------
     frame
-        One row per topology, training (`label`), seed (`repetition`) and instance: number of agents, and mean JCT in
-        ticks of the network (`jct_mean`), of the teacher with as many agents, and of the teacher with one. Its places
-        are those of `jct_tests`, the topology as `setting`.
+        One row per topology (`setting`), training (`label`), seed (`repetition`) and instance: number of agents, and
+        mean JCT in ticks of the network (`jct_mean`), of the teacher with as many agents, and of the teacher with one;
+        with the columns that `jct_tests` needs.
     curves
-        Per training the updates of its validations, and validation (mean JCT over the teacher's), shape (seeds,
-        points).
+        For each training the updates at which it was validated, and the validation (mean JCT over the teacher's), shape
+        (seeds, points).
     seconds
-        Per training the mean wall time of a seed.
-    ablations
-        What was trained.
+        Mean wall time of a seed for each training.
     """
 
     frame: pd.DataFrame
@@ -236,7 +229,7 @@ class MarlAblations:
 
     @property
     def rivals(self) -> dict[str, str]:
-        """What each label is held against."""
+        """The label that each label is compared with."""
         own = {ablation.name: ablation.rival for ablation in self.ablations}
         return own | {f"{DEFAULT}, {stage}": DEFAULT for stage in CONTROLS}
 
@@ -252,31 +245,29 @@ def marl_ablations(
     workers: int = 1,
     on_run: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> MarlAblations:
-    """Train every ablation for seeds 0, 1, ... and measure it on all topologies; what the folder has is kept.
+    """Train every ablation for seeds 0, 1, ... and measure it on all topologies; trainings in the folder are kept.
 
     Parameters
     ----------
-    ablations, topologies
-        What to train, and where to play.
     folder
-        Of networks and documents; made where it does not exist.
+        Folder of networks and documents; it is created if it does not exist.
     base
         Settings of the default training.
     seeds, held_out
-        Trainings of each ablation, and instances of each topology, at least 1.
+        Trainings of each ablation, and instances of each topology.
     workers
-        Processes; one core each.
+        Processes, each of which uses one core.
     on_run
-        Told of every training that was found or ended: its name, how many there are, of how many.
+        Receives the name of every training that ended, how many there are, and how many there will be.
 
     Raises
     ------
     OSError
         If the folder cannot be written.
     ValueError
-        If a number is too small, or a change cannot be made to the settings.
+        If a number is too small, or a change does not fit the settings.
     KeyboardInterrupt
-        At Ctrl-C; trainings that ended are kept.
+        At Ctrl-C; finished trainings are kept.
     """
     for name, number in (("seeds", seeds), ("held_out", held_out), ("workers", workers)):
         if number < 1:
@@ -328,7 +319,7 @@ def _numbered(order: tuple[int, AblationRun]) -> tuple[int, dict[str, Any]]:
 def _gathered(
     ablations: Sequence[Ablation], runs: Sequence[AblationRun], documents: Sequence[dict[str, Any]]
 ) -> MarlAblations:
-    """Put the documents of all runs together."""
+    """Combine the documents of all runs."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -373,18 +364,14 @@ def _rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationRun:
-    """What is to be trained and measured.
+    """One training and its evaluation.
 
     Parameters
     ----------
-    ablation, base, seed
-        Which change to which settings, and the seed of everything random.
-    topologies
-        That the network plays on.
-    held_out
-        Instances of each.
-    folder
-        Of the files.
+    base
+        Settings that the ablation changes.
+    topologies, held_out
+        Where the network is measured, and on how many instances of each topology.
     """
 
     ablation: Ablation
@@ -401,7 +388,7 @@ class AblationRun:
 
     @property
     def weights(self) -> Path:
-        """File of the network; the document of the training stands beside it."""
+        """File of the network, next to which the document of the training is stored."""
         return self.folder / f"{self.ablation.stem}-seed{self.seed}.npz"
 
     @property
@@ -411,7 +398,7 @@ class AblationRun:
 
 
 def make_run(run: AblationRun) -> dict[str, Any]:
-    """Train and measure what is not there yet; return the documents of both.
+    """Train and measure what the folder lacks; return the documents of both.
 
     Returns
     -------
@@ -441,7 +428,7 @@ def make_run(run: AblationRun) -> dict[str, Any]:
 
 
 def is_trained(run: AblationRun) -> bool:
-    """Say whether the files of a training are there, with these settings and this seed, and belong together."""
+    """Say whether the folder has the files of a training with these settings and this seed."""
     document = _read(provenance_path(run.weights))
     is_same = document.get("settings") == json.loads(json.dumps(asdict(run.settings)))
     if not is_same or document.get("seed") != run.seed or document.get("interrupted"):
@@ -455,7 +442,7 @@ def is_trained(run: AblationRun) -> bool:
 
 
 def _trained(run: AblationRun) -> dict[str, Any]:
-    """Return the document of the training, which is made if it is not there."""
+    """Return the document of the training, after training if there is none."""
     if not is_trained(run):
         command = f"optgap study marl-ablations --only '{run.ablation.name}'"
         network, imitated, document = train_marl(run.settings, seed=run.seed, command=command, held_out=run.held_out)
@@ -466,7 +453,7 @@ def _trained(run: AblationRun) -> dict[str, Any]:
 
 
 def _measured(run: AblationRun, instances: list[JobsInstance]) -> dict[str, Any]:
-    """Return the mean JCTs on some instances; with fewer agents than in training where racks or jobs ask for it."""
+    """Return the mean JCTs on some instances; racks and jobs may allow fewer agents than in training."""
     settings = run.settings
     agents = min(most_agents(instance, settings.num_agents) for instance in instances)
     jcts = []
@@ -479,7 +466,7 @@ def _measured(run: AblationRun, instances: list[JobsInstance]) -> dict[str, Any]
             agents=agents,
             forwards=settings.max_forwards,
         )
-        assert played is not None  # nobody stops it
+        assert played is not None  # no stop criterion is given
         jcts.append(float((played.simulation.completion - instance.release).mean()))
     return {
         "agents": agents,
@@ -490,7 +477,7 @@ def _measured(run: AblationRun, instances: list[JobsInstance]) -> dict[str, Any]
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return a document, an empty one where there is none that can be read."""
+    """Return a document, an empty one if none can be read."""
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -503,11 +490,6 @@ HEADINGS = ("training", "A", "of teacher", "over seeds", "of A = 1", "of rival",
 
 def ablations_summary(study: MarlAblations) -> pd.DataFrame:
     """Return one row per topology and training.
-
-    Parameters
-    ----------
-    study
-        Result of `marl_ablations`.
 
     Returns
     -------
@@ -538,7 +520,7 @@ def ablations_summary(study: MarlAblations) -> pd.DataFrame:
 
 
 def _tests(study: MarlAblations) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return what `jct_tests` says of each label against its rival, by topology and label."""
+    """Return the tests of `jct_tests` of each label against its rival, by topology and label."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     there = set(study.frame["label"])
     for rival in dict.fromkeys(study.rivals.values()):
@@ -572,7 +554,7 @@ def ablations_tables(study: MarlAblations) -> list[Table]:
 
 
 def _notes(part: pd.DataFrame) -> tuple[str, ...]:
-    """Say what the columns mean."""
+    """Explain the columns."""
     seeds = " or ".join(str(number) for number in sorted(set(part["seeds"])))
     return (
         f"{seeds} trainings each. Ratios of mean JCT on held-out instances under true speeds, geometric means; less "
@@ -608,13 +590,6 @@ def ablations_figure(study: MarlAblations, ax: Axes | None = None) -> Axes:
     """Draw the mean validation over the updates, with a band of one standard error where there are seeds.
 
     Trainings without updates (imitation only) are left out; so is what comes before the updates.
-
-    Parameters
-    ----------
-    study
-        Result of `marl_ablations`.
-    ax
-        Where to draw; by default a figure of its own.
     """
     ax = ax or new_axes(9.5, 2.2 + 0.2 * max(12, len(study.curves)))
     ax.axhline(1.0, color="0.6", linewidth=1.0, linestyle=":")

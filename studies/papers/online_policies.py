@@ -55,23 +55,17 @@ def online_against_offline(
     Parameters
     ----------
     instances
-        What is scheduled: grids of generated instances, or patterns of jobs files.
-    methods
-        Policies with their parameters, see `studies.papers.online_policies`.
-    objective
-        What is minimised.
+        Grids of generated instances, or patterns of jobs files.
     exact
         Exact method that proves the optimum, or a bound, of every instance first; None for the bounds without search.
-    time_limit
-        Seconds for that, on every instance.
-    threads
-        For that.
+    time_limit, threads
+        Seconds and threads of the exact method on every instance.
     seed
-        Of the study: every policy gets the same seed on an instance.
+        Seed of the study; every policy gets the same seed on an instance.
     workers
-        Processes, by default as many as cores.
+        Number of processes, by default that of cores.
     on_state
-        Told several times a second how things stand.
+        Receives the state of the study several times a second.
 
     Returns
     -------
@@ -107,18 +101,18 @@ def online_against_offline(
 
 
 PREDICTING = ("spjf", "spwf", "wcs-duration", "wcs-workload", "qssf", "a-srpt")
-"""Policies that look at predictions."""
+"""Policies that use predictions."""
 
 BLIND = ("fifo", "wcs-subtime")
-"""Policies that do not."""
+"""Policies that use no predictions."""
 
 
 GANG_RULES = ("load-balancing", "bin-packing", "least-interference", "drf", "tetris")
-"""Policies that differ in where jobs go, or in whose turn it is; none predicts."""
+"""Policies that differ in the placement or in the order of jobs; none uses predictions."""
 
 
 def policy_entries(predictor: str = "oracle", **predictor_parameters: Any) -> list[StudyMethod]:
-    """Return every policy, A-SRPT in both modes, all with one predictor, and shortest job first as it knows all."""
+    """Return every policy with one predictor, A-SRPT in both modes, and shortest job first with full knowledge."""
     given: dict[str, Any] = {"predictor": predictor}
     if predictor_parameters:
         given["predictor_parameters"] = predictor_parameters

@@ -1,4 +1,7 @@
-"""Do placements that are near to each other finish at about the same time? Plan distance (SPD) against gap (FTG)."""
+"""Do similar placements finish at similar times? Plan distance (SPD) against finish time gap (FTG).
+
+See docs/methods/worl_rtgs.md, section 8.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ DISTANCES = {
     "running-l2": "Euclidean distance of running loads rho",
     "hamming": "number of tasks on different GPUs",
 }
-"""Definitions of plan distance by name; all but the first are beside it for comparison."""
+"""Definitions of plan distance by name; all but the first are for comparison."""
 
 LEVEL = (2.5, 97.5)
 """Percentiles of the intervals."""
@@ -72,29 +75,29 @@ def plan_distance_study(
 ) -> PlanDistanceTable:
     """Correlate plan distance and finish time gap over random placements of every instance.
 
-    Placements are uniform over the allowed GPUs, task by task; memory limits are left out, for the question is one of
-    loads and times. Each placement is timed by list scheduling. Pairs are of two different placements. SPD is the
+    Placements are uniform over the allowed GPUs, task by task; memory limits are left out, because the question is
+    about loads and times. Each placement is timed by list scheduling. A pair has two different placements. SPD is the
     Euclidean distance of final loads (`final_loads`), FTG the difference of makespans.
 
     Parameters
     ----------
     instances
-        What is studied; the family is what the name says before ``-n``, as generators name their instances.
+        The family of an instance is its name before ``-n``, as generators name their instances.
     seed
-        Of all random numbers; every instance has a stream of its own.
+        Seed from which every instance has a stream of its own.
     placements
-        Per instance, at least 2.
+        Placements per instance, at least 2.
     pairs
-        Drawn per instance, and again in every resample, at least 2.
+        Pairs drawn per instance, and again in every resample, at least 2.
     resamples
-        For the intervals, at least 1: placements drawn with replacement (pairs share placements and are no independent
-        sample, so it is not pairs that are drawn), and makespans dealt out anew for the control.
+        Resamples for the intervals, at least 1. Placements are drawn with replacement, not pairs, because pairs share
+        placements and are not independent; for the control, makespans are permuted.
     order
         "rank" takes tasks by upward rank, "index" in the lexicographically smallest topological order.
     insertion
         Whether a task may start in an idle gap; False with "index" is the published timing.
     on_instance
-        Told of every instance that is begun.
+        Receives the name of every instance that begins.
 
     Raises
     ------
@@ -221,7 +224,7 @@ def _correlations(
 
 
 def _pearson(gap: NDArray[np.generic], distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the correlation of every row of distances with the gap; NaN where one of them does not vary."""
+    """Return the correlation of every row of distances with the gap; NaN if one of them is constant."""
     varies = (distance != distance[:, :1]).any(axis=1) & (gap != gap[:1]).any()
     x, y = distance - distance.mean(axis=1, keepdims=True), gap - gap.mean()
     scale = np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum())
@@ -230,7 +233,7 @@ def _pearson(gap: NDArray[np.generic], distance: NDArray[np.float64]) -> NDArray
 
 
 def _interval(name: str, draws: list[NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
-    """Return the percentiles of every distance over draws that are known, as two columns."""
+    """Return the percentiles of every distance over the draws that are not NaN, as two columns."""
     ends = np.full((2, len(DISTANCES)), np.nan)
     for number, values in enumerate(np.transpose(draws)):
         known = values[~np.isnan(values)]
@@ -262,7 +265,7 @@ PLAN_DISTANCE_FAMILIES = (
     "transformer",
     "nasnet",
 )
-"""Random, regular and machine-learning graphs."""
+"""Families of random, regular and machine-learning graphs."""
 
 PLAN_DISTANCE_SIZES = ((20, "mixed-4", 0.1), (40, "mixed-8", 1.0), (70, "mixed-4", 1.0), (100, "mixed-8", 0.1))
 """Wished number of tasks, cluster of 4 or 8 GPUs, ratio of transfers to computing."""
@@ -283,8 +286,6 @@ def plan_distance_instances(gpus: str = "clusters", seed: int = 0) -> Iterator[D
         "clusters": GPUs of four kinds, the slowest several times as slow as the fastest on nearly all tasks.
         "unrelated": the same graphs and transfers, but every duration is the task's mean times a log-normal number of
         its own, whose spread is one of `SPREADS` in turn; no GPU is faster than another in general.
-    seed
-        Of all of them.
 
     Raises
     ------
@@ -304,7 +305,7 @@ def plan_distance_instances(gpus: str = "clusters", seed: int = 0) -> Iterator[D
 
 
 def _unrelated(instance: DagInstance, rng: np.random.Generator, spread: float) -> DagInstance:
-    """Draw the durations of every task round their mean."""
+    """Draw the durations of every task around their mean."""
     mean = instance.durations.mean(axis=1, keepdims=True)
     durations = np.rint(mean * rng.lognormal(0.0, spread, size=instance.durations.shape))
     name = f"{instance.name}-unrelated-{spread:g}"
@@ -317,24 +318,18 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDistanceRow:
-    """What one definition of distance says of the finish time gap on one instance.
+    """Correlation of one definition of distance with the finish time gap on one instance.
 
     Parameters
     ----------
-    instance, sha256
-        Name and content hash.
-    family
-        What it was generated as.
-    num_tasks, num_gpus
-        Its size.
     distance
-        Name in `studies.papers.plan_distance.DISTANCES`.
+        Name in `DISTANCES`.
     pearson, spearman
-        Correlation of distance and gap over the pairs; None where one of them is the same for all pairs.
+        Correlation over the pairs; None if distance or gap is the same for all pairs.
     pearson_low, pearson_high, spearman_low, spearman_high
         95 % interval by bootstrap over placements.
     control, control_low, control_high
-        Mean and 95 % interval of Pearson's correlation after the makespans were dealt out to the placements anew.
+        Mean and 95 % interval of Pearson's correlation after permuting the makespans of the placements.
     """
 
     instance: str
@@ -361,17 +356,17 @@ class PlanDistanceSummary:
     Parameters
     ----------
     family
-        Of the instances, or `ALL`.
+        Family of the instances, or `ALL`.
     distance
-        Name in `studies.papers.plan_distance.DISTANCES`.
+        Name in `DISTANCES`.
     instances
-        How many of them have a correlation.
+        Number of instances with a correlation.
     smallest, mean, largest
-        Of Pearson's correlation; None without instances.
+        Pearson's correlation; None without instances.
     mean_spearman, mean_control
-        Means of the other two.
+        Means of Spearman's correlation and of the control.
     outside_control
-        On how many instances Pearson's correlation lies outside the interval of the control.
+        Number of instances whose Pearson correlation lies outside the interval of the control.
     """
 
     family: str
@@ -387,15 +382,7 @@ class PlanDistanceSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDistanceTable:
-    """Result of the study.
-
-    Parameters
-    ----------
-    rows
-        One per instance and distance.
-    seed, placements, pairs, resamples, order, insertion
-        How it was made; see `plan_distance_study`.
-    """
+    """Result of the study, one row per instance and distance, and its parameters (`plan_distance_study`)."""
 
     rows: tuple[PlanDistanceRow, ...]
     seed: int
@@ -467,7 +454,7 @@ class PlanDistanceTable:
 
 
 def _mean(values: list[float | None] | list[float]) -> float | None:
-    """Return the mean of what is there."""
+    """Return the mean of the values that are not None."""
     there = [value for value in values if value is not None]
     return float(np.mean(there)) if there else None
 
@@ -534,13 +521,13 @@ def summary_table(table: PlanDistanceTable) -> Table:
 
 
 def _text_caption(table: PlanDistanceTable) -> list[str]:
-    """Say what was measured, how, and what is published."""
+    """Explain what was measured, how, and what is published."""
     lines = [f"{name}: {DISTANCES[name]}." for name in table.distances]
     timing = f"{table.order} order, {'in idle gaps' if table.insertion else 'appended'}"
     lines += [
         f"Pearson's correlation over {table.pairs} pairs of {table.placements} placements uniform over allowed GPUs, "
         f"timed in {timing}, without memory limits.",
-        f"control: makespans dealt out anew, {table.resamples} times; outside: instances beyond its 95 % interval.",
+        f"control: makespans permuted {table.resamples} times; outside: instances beyond its 95 % interval.",
         _published_line(),
     ]
     return lines
@@ -572,10 +559,6 @@ def plan_distance_figure(table: PlanDistanceTable, ax: Axes | None = None, *, di
 
     Parameters
     ----------
-    table
-        Result of `plan_distance_study`.
-    ax
-        Where to draw; by default a figure of its own.
     distance
         Name of the definition for the upper rows.
 
@@ -633,7 +616,7 @@ def _draw_instances(ax: Axes, row: int, table: PlanDistanceTable, family: str, d
 
 
 def _caption(table: PlanDistanceTable, distance: str) -> str:
-    """Say what is drawn, with the definition that was used."""
+    """Explain what is drawn, with the definition that was used."""
     return (
         "Pearson's correlation of plan distance and finish time gap (difference of makespans)\n"
         f"upper rows: {distance} = {DISTANCES[distance]}; {table.placements} uniform placements and {table.pairs}\n"

@@ -1,4 +1,7 @@
-"""Which predictor tells iterations best? Predictors over instances in order of time."""
+"""How well iterations of jobs are predicted, over instances in order of time.
+
+See docs/methods/a_srpt.md, section 6.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +43,14 @@ def prediction_study(
 
     Parameters
     ----------
-    instances
-        What arrives.
     predictors
         Names in `PREDICTORS`.
     seed
-        Of the forests and of noise; every instance has a stream of its own, the same for all predictors.
+        Seed of the forests and of noise; every instance has a stream of its own, the same for all predictors.
     parameters
         Parameters of predictors by name.
     on_quality
-        Told of every result when it is there.
+        Receives every result as soon as it is known.
 
     Returns
     -------
@@ -86,12 +87,8 @@ class PredictionQuality:
 
     Parameters
     ----------
-    instance, sha256
-        Name and content hash.
-    predictor
-        Its name.
     jobs
-        How many were predicted.
+        Number of predicted jobs.
     known_share
         Share of jobs whose group had a completed run when they arrived.
     mean_absolute_log10
@@ -107,7 +104,7 @@ class PredictionQuality:
     mean_absolute_percentage
         100 * mean of abs(nhat - n) / n; a few long predictions for short jobs decide it.
     fits
-        How often the predictor was trained; None for one that is not.
+        How often the predictor was trained; None for a predictor without training.
     """
 
     instance: str
@@ -138,10 +135,6 @@ def prediction_quality(
 
     Parameters
     ----------
-    instance
-        At least one job.
-    predictor, fits
-        As in `PredictionQuality`.
     predictions
         At least 1, shape (jobs,).
     completion
@@ -180,7 +173,7 @@ def prediction_quality(
 
 
 def known_groups(instance: JobsInstance, completion: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Say of each job whether a job of its group completed at or before its release, shape (jobs,)."""
+    """Return whether a job of the same group completed at or before the release of each job, shape (jobs,)."""
     first: dict[str, int] = {}
     for group, time in zip(instance.group, completion.tolist(), strict=True):
         if group is not None:
@@ -192,17 +185,15 @@ def known_groups(instance: JobsInstance, completion: NDArray[np.int64]) -> NDArr
 def replay_predictions(
     instance: JobsInstance, predictor: Predictor, completion: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """Ask for every job at its release and tell of every job at its completion, in order of time.
+    """Let a predictor predict every job at its release and observe every job at its completion, in order of time.
 
-    Inside a tick completions come before arrivals, each by job, as in the simulator. No job is predicted with knowledge
-    of its own time or later, so this is a split by time at every job.
+    Within a tick completions come before arrivals, each by job, as in the simulator. A prediction never uses knowledge
+    of its own time or later, which is a split by time at every job.
 
     Parameters
     ----------
-    instance
-        What arrives.
     predictor
-        Without any observation.
+        A predictor without observations.
     completion
         When each job completes, in ticks, after its release, shape (jobs,), int64. Default: release plus the shortest
         duration, that is without any wait; waiting in a queue only delays what a predictor learns.
@@ -249,8 +240,6 @@ def recorded_run_times(trace: Sequence[GpuTraceJob], *, name: str, skip_rows: in
     ----------
     trace
         Jobs in order of arrival; those without GPUs are left out.
-    name
-        Name of the instance.
     skip_rows
         Rows at the beginning that are left out; the first job that is kept arrives at 0.
 
@@ -278,7 +267,7 @@ def recorded_run_times(trace: Sequence[GpuTraceJob], *, name: str, skip_rows: in
 
 
 HEADINGS = ("predictor", "MAE", "later", "RMSE", "bias", "50 %", "95 %", "max", "MAPE", "fits")
-"""Columns; see `CAPTION`."""
+"""Columns of the table; see `CAPTION`."""
 
 CAPTION = """MAE, RMSE, bias: of log10(nhat / n); later: MAE over the later half of the jobs.
 50 %, 95 %, max: of max(nhat / n, n / nhat); MAPE: mean of |nhat - n| / n in percent.
@@ -286,7 +275,7 @@ Every job predicted at arrival from jobs completed by then, at release plus shor
 
 
 def prediction_text(rows: Sequence[PredictionQuality]) -> str:
-    """Return one table per instance; the learned or remembered predictor of the smallest MAE stands out."""
+    """Return one table per instance, with the predictor of the smallest MAE in bold, oracles excluded."""
     tables = []
     for sha256 in dict.fromkeys(row.sha256 for row in rows):
         own = [row for row in rows if row.sha256 == sha256]

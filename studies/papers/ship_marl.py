@@ -1,6 +1,6 @@
-"""How trainings of the multi-agent policy become shipped ones: `python -m studies.papers.ship_marl FOLDER`.
+"""Turns trainings of the multi-agent policy into the shipped ones: `python -m studies.papers.ship_marl FOLDER`.
 
-The folder holds what `optgap train marl --seed N --out FOLDER/NAME.npz` wrote, for several seeds and otherwise alike.
+The folder holds what `optgap train marl --seed N --out FOLDER/NAME.npz` wrote for several seeds and equal settings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = Path(heuristics.jobs.marl.__file__).parent / "weights"
-"""Where the package looks for them."""
+"""Folder where the package looks for shipped networks."""
 
 _HASH_OF_STAGE = dict(zip(STAGES, ("weights_sha256", "imitated_weights_sha256", "start_weights_sha256"), strict=True))
 
@@ -29,19 +29,14 @@ _HASH_OF_STAGE = dict(zip(STAGES, ("weights_sha256", "imitated_weights_sha256", 
 def ship_marl(source: Path, target: Path) -> dict[str, Any]:
     """Write the networks of a folder of trainings, numbered from 1 by seed, with documents and index.
 
-    The default training is the one with the best network on the validation instances; the first of them on a tie.
+    The default training is the one with the best network on the validation instances, the first of several.
 
     Parameters
     ----------
     source
         Folder with ``NAME.npz``, ``NAME-imitated.npz`` and ``NAME.json`` of every training.
     target
-        Folder to write; what was in it is removed, once everything is checked.
-
-    Returns
-    -------
-    dict
-        The index.
+        Folder to write; its old content is removed once everything is checked.
 
     Raises
     ------
@@ -49,7 +44,7 @@ def ship_marl(source: Path, target: Path) -> dict[str, Any]:
         If there is no training, one was interrupted or had no imitation, a network is not that of its document, the
         untrained one cannot be made again, or trainings differ in more than the seed.
     OSError
-        If a file is not there.
+        If a file is missing.
     """
     documents = {path: _document(path) for path in sorted(source.glob("*.json"))}
     if not documents:
@@ -83,7 +78,7 @@ def ship_marl(source: Path, target: Path) -> dict[str, Any]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """Return the document of a training that came to its end."""
+    """Return the document of a finished training."""
     document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if document["interrupted"]:
         raise ValueError(f"{path}: expected a training that came to its end, got one that was interrupted.")

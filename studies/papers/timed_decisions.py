@@ -1,4 +1,4 @@
-"""Decisions of agents in clusters that are busy from the start, with a clock for every part of a decision."""
+"""Decisions of agents in clusters that are busy from the start, with a clock for each part of a decision."""
 
 from __future__ import annotations
 
@@ -41,34 +41,28 @@ if TYPE_CHECKING:
 GPUS_PER_SERVER, SERVERS_PER_RACK = 8, 4
 
 CLUSTER, MAX_GANG, TICK_SECONDS = "mixed-64", 16, 1e-3
-"""Whose kinds of GPU the servers have in turn, and for which jobs are generated."""
+"""Cluster whose kinds of GPU the servers have in turn, largest gang, and length of a tick, for the generated jobs."""
 
 BUSY_SHARE = Fraction(3, 4)
-"""Of the GPUs, taken by jobs that run throughout."""
+"""Share of the GPUs that jobs occupy from start to end."""
 
 BURST, BURST_TICKS = 16, 10_000
-"""Jobs that arrive at once, and ticks from one time to the next: time to complete one iteration."""
+"""Jobs that arrive at once, and ticks between arrivals, which suffice to complete one iteration."""
 
 RUN_TICKS = 400_000
-"""Jobs that run throughout run at least that long."""
+"""Least duration of the jobs that occupy GPUs from start to end."""
 
 _MODELS = 500
-"""Different generated jobs; more of them are copies, as where jobs recur."""
+"""Number of different generated jobs; further jobs are copies of these, as with recurring jobs."""
 
 _UPLINK_OVERSUBSCRIPTION = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BusyCluster:
-    """An instance and what is special about it.
+    """An instance whose first `num_running` jobs run from tick 0 to the end, larger gangs first.
 
-    Parameters
-    ----------
-    instance
-        First the jobs that run throughout, from tick 0 on, larger gangs first; then `arrivals` jobs of one iteration,
-        `BURST` of them every `BURST_TICKS`.
-    num_running
-        Of the former.
+    They are followed by `arrivals` jobs of one iteration, `BURST` of them every `BURST_TICKS`.
     """
 
     instance: JobsInstance
@@ -76,19 +70,15 @@ class BusyCluster:
 
 
 def busy_cluster(num_servers: int, arrivals: int, seed: int) -> BusyCluster:
-    """Return servers of eight like GPUs of four kinds in turn, four servers to a rack, and jobs that interfere; ours.
+    """Return servers of eight GPUs of one of four kinds in turn, four servers to a rack, and jobs that interfere; ours.
 
-    Jobs are those of ``jobs-co-located`` with gangs of 1 to 16 GPUs, the same for every number of servers but for how
-    many of them run.
+    Jobs are those of ``jobs-co-located`` with gangs of 1 to 16 GPUs. They are the same for every number of servers;
+    only the number of running jobs differs.
 
     Parameters
     ----------
-    num_servers
-        At least 1.
     arrivals
-        Jobs to decide on, at least 1.
-    seed
-        Of the jobs.
+        Jobs to decide on.
 
     Raises
     ------
@@ -148,10 +138,10 @@ def _stream(seed: int) -> JobStream:
 
 
 WARM_UP = 2 * BURST
-"""Decisions that are taken before and not counted: the first calls compile and fill caches."""
+"""Decisions before the measurement: the first calls compile and fill caches."""
 
 MAX_DECISIONS = BURST * (RUN_TICKS // BURST_TICKS) // 2
-"""More would outlast the jobs that run throughout."""
+"""More decisions would outlast the jobs that occupy GPUs from start to end."""
 
 KAPPA = 1e6
 """Unit of time of observations in ticks; times of decisions do not depend on it."""
@@ -163,21 +153,20 @@ class MeasuredDecisions:
 
     Parameters
     ----------
-    num_servers, num_gpus, num_agents
-        Of the cluster and on it.
     groups, observation, network
-        Seconds of a core in each decision for candidate placements, observation and forward pass, shape (decisions,).
+        Core time in seconds of each decision for candidate placements, observation and forward pass, shape
+        (decisions,).
     wall
-        Seconds on the wall of whole decisions, shape (decisions,); more than those of a core where others want it too.
+        Wall time in seconds of whole decisions, shape (decisions,); more than core time on a machine that is shared.
     rounds, summaries
-        Seconds of a core in each round in which somebody decided, one agent after the other on one thread, with starts;
-        and of the summaries that all agents make at its beginning; shape (rounds,).
+        Core time in seconds of each round with a decision, with the agents one after the other on one thread and
+        including starts; and of the summaries that all agents make at its beginning; shape (rounds,).
     decisions_of_round
         Shape (rounds,).
     busy_share, waiting
         Share of busy GPUs and jobs in queues at the beginning of rounds, shape (rounds,).
     slots
-        That were chosen, of all decisions from the first of the warm-up on.
+        Chosen slots of all decisions, including the warm-up.
     """
 
     num_servers: int
@@ -196,24 +185,20 @@ class MeasuredDecisions:
 
     @property
     def seconds(self) -> NDArray[np.float64]:
-        """Seconds of a core for all that an agent does in each decision, shape (decisions,)."""
+        """Core time in seconds of everything that an agent does in each decision, shape (decisions,)."""
         return self.groups + self.observation + self.network
 
 
 def measure_decisions(num_servers: int, num_agents: int, decisions: int, seed: int) -> MeasuredDecisions:
     """Measure decisions of agents with random parameters, whose values change no time; on one thread.
 
-    Three quarters of the GPUs are taken throughout; now and then sixteen jobs arrive at once, see `busy_cluster`. All
-    but time is the same for the same arguments.
+    Three quarters of the GPUs are always busy, and sixteen jobs at a time arrive, see `busy_cluster`. Only the times
+    differ between calls with the same arguments.
 
     Parameters
     ----------
-    num_servers, num_agents
-        M and A.
     decisions
-        To measure, after the warm-up; the round of the last one is finished.
-    seed
-        Of jobs, racks, parameters and slots.
+        Decisions to measure after the warm-up; the round of the last one is finished.
 
     Raises
     ------
@@ -267,41 +252,38 @@ def measure_decisions(num_servers: int, num_agents: int, decisions: int, seed: i
 
 @dataclass(slots=True, kw_only=True)
 class Clock:
-    """Seconds of decisions and rounds, in order, and the state that they were taken in.
+    """Seconds of decisions and rounds, in order, and the state of the cluster at each round.
 
-    Seconds are those that a core spent on this thread, whatever else runs on the machine; `wall` alone is as on the
-    wall.
+    All times but `wall` are core time of this thread, which does not depend on what else the machine runs.
     """
 
     groups: list[float] = field(default_factory=list)
     observation: list[float] = field(default_factory=list)
     network: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
-    """Of whole decisions."""
+    """Whole decisions."""
     summaries: list[float] = field(default_factory=list)
-    """Of rounds in which somebody decided."""
+    """Rounds with a decision."""
     rounds: list[float] = field(default_factory=list)
-    """The same rounds as a whole, with starts."""
+    """Whole rounds with a decision, including starts."""
     decisions_of_round: list[int] = field(default_factory=list)
     busy_share: list[float] = field(default_factory=list)
-    """Of the GPUs, at the beginning of the same rounds."""
+    """Share of busy GPUs at the beginning of these rounds."""
     waiting: list[int] = field(default_factory=list)
-    """Jobs in queues then."""
+    """Jobs in queues at the same time."""
     slots: list[int] = field(default_factory=list)
 
 
 class TimedRounds(Rounds):
-    """Rounds of which the first starts the jobs that run throughout, without asking anybody.
+    """Rounds of which the first starts the jobs that run from start to end, without asking an agent.
 
-    They sit on racks drawn at random, each job on one, and so are the same for every number of agents. One that finds
-    no place on any rack waits in its queue like others.
+    Each job is placed on one rack drawn at random, so that placements are the same for every number of agents. A job
+    that fits on no rack waits in its queue.
 
     Parameters
     ----------
-    shapes, partitions
-        See `Rounds`.
     decider
-        Notes its own times with the same clock.
+        Records its own times with the same clock.
     rng
         Source of the racks.
     """
@@ -315,12 +297,12 @@ class TimedRounds(Rounds):
         self._rng, self._is_filled = rng, False
 
     def begin(self, cluster: ClusterState) -> None:
-        """Take the cluster, and the time of whoever asks for groups."""
+        """Take the cluster, and time every request for groups."""
         super().begin(cluster)
         self._groups = TimedGroups(self._groups)  # type: ignore[assignment]  # it answers the same questions
 
     def dispatch(self, time_: int) -> list[int]:
-        """Hold a round and return the jobs that start; the first time, those that run throughout."""
+        """Hold a round and return the jobs that start; the first round starts those that run from start to end."""
         if not self._is_filled:
             self._is_filled = True
             return self._fill(time_)
@@ -340,7 +322,7 @@ class TimedRounds(Rounds):
         return started
 
     def last_groups(self) -> TimedGroups:
-        """Return what has just found the groups of the decision that is asked for."""
+        """Return the object that has just found the groups of the current decision."""
         timed = self._groups
         assert isinstance(timed, TimedGroups)
         return timed
@@ -378,12 +360,12 @@ class TimedGroups:
     """Candidate groups, and how long the last answer took; see `CandidateGroups`."""
 
     def __init__(self, groups: CandidateGroups) -> None:
-        """Nothing was asked yet."""
+        """Start without a measurement."""
         self._groups = groups
         self.seconds = self.wall = 0.0
 
     def forget(self, agent: int) -> None:
-        """Pass it on."""
+        """Forget the groups of an agent."""
         self._groups.forget(agent)
 
     def of(self, job: int, agent: int) -> list[Group]:
@@ -395,12 +377,12 @@ class TimedGroups:
 
 
 class TimedDecider(NetworkDecider):
-    """A network that notes how long it looks and thinks; parameters as in `NetworkDecider`."""
+    """A network that records the times of its observations and forward passes; parameters as in `NetworkDecider`."""
 
     clock: Clock
 
     def begin_round(self, rounds: Rounds, time_: int) -> None:
-        """Let the agents broadcast."""
+        """Let the agents send their summaries."""
         begin = time.thread_time()
         super().begin_round(rounds, time_)
         self.clock.summaries.append(time.thread_time() - begin)
@@ -416,7 +398,7 @@ class TimedDecider(NetworkDecider):
         return slot
 
     def observe(self, decision: Decision) -> Observation:
-        """Return what the agent sees."""
+        """Return the observation of the agent."""
         begin = time.thread_time()
         seen = super().observe(decision)
         self.clock.observation.append(time.thread_time() - begin)

@@ -1,4 +1,4 @@
-"""Training of the learned methods as a command does it: with held-out comparison and provenance."""
+"""Training of the learned methods as `optgap train` does it, with a held-out comparison and provenance."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 TRAINING_DISTRIBUTIONS = ("jax", "jaxlib", "optax")
-"""Distributions that compute in a training and nowhere else."""
+"""Distributions that only trainings use."""
 
 
 def train_worl_rtgs(
@@ -54,23 +54,21 @@ def train_worl_rtgs(
     start: Weights | None = None,
     on_progress: Callable[[int, DdqnCurvePoint], None] = lambda steps, point: None,
 ) -> tuple[Weights, dict[str, Any]]:
-    """Train, and say how and how well.
+    """Train the network of WORL-RTGS, and document how and how well.
 
     Parameters
     ----------
-    config, seed
-        As in `DdqnTrainer`.
     command
-        What was asked for, as text.
+        Command line, for the document.
     fine_tune
-        Instance to tune to: training instances are the instance itself and perturbations of it, and the best network
-        on it is kept; None trains on generated instances and keeps the best network on the validation instances.
+        Instance to tune to: training uses the instance and perturbations of it, and keeps the best network on it. None
+        trains on generated instances and keeps the best network on the validation instances.
     spread
-        Of the perturbations, see `fine_tuning_stream`.
+        Spread of the perturbations, see `fine_tuning_stream`.
     start
         Weights to begin with; default random ones.
     on_progress
-        Told after every instance.
+        Called after every instance.
 
     Returns
     -------
@@ -115,19 +113,19 @@ def train_worl_rtgs(
 
 
 def provenance_path(path: Path) -> Path:
-    """Return where the document beside a file of weights is."""
+    """Return the path of the document that belongs to a file of weights."""
     return path.with_suffix(".json")
 
 
 def write_training(path: str | PathLike[str], weights: Weights, document: dict[str, Any]) -> None:
-    """Write weights, and the document beside them."""
+    """Write weights and their document."""
     save_weights(path, weights)
     text = json.dumps(document, indent=1, allow_nan=False)
     provenance_path(Path(path)).write_text(f"{text}\n", encoding="utf-8")
 
 
 HELD_OUT = 20
-"""Instances to report on."""
+"""Number of held-out instances."""
 
 
 def train_marl(
@@ -138,16 +136,16 @@ def train_marl(
     held_out: int = HELD_OUT,
     on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> tuple[TrainedNetwork | AgentNetworks, TrainedNetwork | None, dict[str, Any]]:
-    """Train, and say how and how well.
+    """Train the multi-agent policy, and document how and how well.
 
     Parameters
     ----------
-    settings, seed
-        As in `MarlTrainer`, or in `GossipTrainer` if they are its settings.
+    settings
+        Settings of `MarlTrainer`, or of `GossipTrainer`.
     command
-        What was asked for, as text.
+        Command line, for the document.
     held_out
-        Instances to report on, at least 1.
+        Number of held-out instances, at least 1.
     on_progress
         See `MarlTrainer.fit`.
 
@@ -219,7 +217,7 @@ def train_marl(
 
 
 def _gossip(settings: GossipSettings, trainer: GossipTrainer) -> dict[str, Any]:
-    """Return what gossip is and what it sends per update."""
+    """Describe gossip and what it sends per update."""
     return {
         "exchanges": settings.num_gossip_rounds,
         "contraction": contraction(settings.weights),
@@ -228,7 +226,7 @@ def _gossip(settings: GossipSettings, trainer: GossipTrainer) -> dict[str, Any]:
 
 
 def imitated_path(path: Path) -> Path:
-    """Return where the network after imitation is, beside the trained one."""
+    """Return the path of the network after imitation that belongs to a trained one."""
     return path.with_name(f"{path.stem}-imitated{path.suffix}")
 
 
@@ -238,7 +236,7 @@ def write_marl_training(
     document: dict[str, Any],
     imitated: TrainedNetwork | None = None,
 ) -> None:
-    """Write a network, and beside it the document, and the network after imitation if there is one."""
+    """Write a network, its document, and the network after imitation if there is one."""
     if isinstance(network, AgentNetworks):
         save_agent_networks(path, network)
     else:
