@@ -83,7 +83,7 @@ class World(Protocol):
 
 
 CLUSTER, JOBS, MAX_GANG, STRENGTH = "mixed-64", 300, 16, 1.5
-"""Generated instances: 8 servers of 8 GPUs of four kinds; at strength 1.5 a full server demands 1.5 times its capacity."""
+"""Generated instances: 8 servers of 8 GPUs of four kinds; at strength 1.5 a full server demands 1.5 of its capacity."""
 
 TEST_SHARE = 0.2
 """Test co-locations, seen as well as unseen, for every co-location to train on."""
