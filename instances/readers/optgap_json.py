@@ -52,6 +52,10 @@ class Codec:
         Return the same as readable text.
     instance_from_json, schedule_from_json
         Read a text, the second one as a schedule of an instance; both raise ValueError with the place in the text.
+    stored_fields
+        Arrays that make a schedule of a known instance; those that are None may be left out.
+    names_instance
+        Whether a schedule also holds the name and the hash of its instance.
     """
 
     format: str
@@ -63,6 +67,8 @@ class Codec:
     schedule_to_json: Callable[[Any, Any], str]
     instance_from_json: Callable[[str], Any]
     schedule_from_json: Callable[[str, Any], Any]
+    stored_fields: tuple[str, ...]
+    names_instance: bool
 
     def read_instance(self, path: str | PathLike[str]) -> Any:
         """Read an instance from a file.
@@ -108,6 +114,8 @@ CODECS = {
         schedule_to_json=dag_schedule_to_json,
         instance_from_json=dag_instance_from_json,
         schedule_from_json=dag_schedule_from_json,
+        stored_fields=("gpu", "start"),
+        names_instance=False,
     ),
     "jobs": Codec(
         format=JOBS_FORMAT,
@@ -119,6 +127,8 @@ CODECS = {
         schedule_to_json=jobs_schedule_to_json,
         instance_from_json=jobs_instance_from_json,
         schedule_from_json=jobs_schedule_from_json,
+        stored_fields=("start", "entry_offsets", "entry_server", "entry_count", "gpu"),
+        names_instance=True,
     ),
 }
 """Codecs by the name of the problem."""

@@ -8,14 +8,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from studies.experiment.specification import DAG, PROBLEMS
+from solvers.check_arguments import GIVEN_BY_SOLVE
+from solvers.problem import PROBLEMS
+from studies.experiment.specification import DAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-
-GIVEN_BY_SOLVE = ("instance", "objective", "rng", "stop", "callback", "run", "contention")
-"""Parameters of methods that are not theirs."""
 
 
 def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
@@ -27,7 +25,7 @@ def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
         If there is no such method or function.
     """
     if ":" not in name:
-        known = PROBLEMS[problem].problem.methods
+        known = PROBLEMS[problem].methods
         if name not in known:
             raise ValueError(f"method: expected one of {', '.join(known)} or MODULE:FUNCTION, got {name!r}.")
         return name
@@ -65,7 +63,7 @@ class CheckedMethod:
             method = method_of(name, problem)
         except ValueError as error:
             raise ValueError(f"{place}.{error}") from error
-        self.kind, function = PROBLEMS[problem].problem.resolve_method(method)
+        self.kind, function = PROBLEMS[problem].resolve_method(method)
         signature = inspect.signature(function).parameters
         accepted = {key: value for key, value in signature.items() if key not in GIVEN_BY_SOLVE}
         takes_all = any(value.kind is value.VAR_KEYWORD for value in accepted.values())

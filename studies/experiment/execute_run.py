@@ -17,6 +17,7 @@ from instances.jobs.instance import JobsInstance
 from instances.jobs.json import jobs_instance_document, jobs_instance_from_json
 from solvers.lower_bound import lower_bound
 from solvers.methods import KINDS_WITH_RUN
+from solvers.problem import problem_of
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Termination
 from solvers.solve import solve
@@ -24,13 +25,14 @@ from studies.experiment.checked_method import AGENTS, method_of, network_sha256
 from studies.experiment.plan import KINDS_WITHOUT_BUDGET
 from studies.experiment.run_answer import RunAnswer
 from studies.experiment.run_measures import solve_with_figures
-from studies.experiment.specification import DAG, JOBS, SearchBudget
+from studies.experiment.specification import SearchBudget
 from studies.experiment.stored_documents import stored_schedule_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from heuristics.search.progress import Progress
+    from instances.readers.optgap_json import Instance
     from solvers.result import Result
     from solvers.run.bound import Bound
 
@@ -66,7 +68,7 @@ class RunOrder:
     weights_sha256: str | None = None
 
 
-def execute_run(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
+def execute_run(order: RunOrder, instance: Instance) -> RunAnswer:
     """Make a run; whatever goes wrong becomes an answer with an error."""
     try:
         return _bounded(order, instance) if order.kind == "bound" else _solved(order, instance)
@@ -87,7 +89,7 @@ class _Last(Callback):
         self.evaluations = progress.evaluations
 
 
-def _bounded(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
+def _bounded(order: RunOrder, instance: Instance) -> RunAnswer:
     """Compute a lower bound."""
     names = None if order.method == "default" else [order.method]
     table = lower_bound(instance, objective=order.objective, methods=names)
@@ -101,7 +103,7 @@ def _bounded(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer
     )
 
 
-def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
+def _solved(order: RunOrder, instance: Instance) -> RunAnswer:
     """Call a method through the front door."""
     _check_weights(order)
     last = _Last()
@@ -122,13 +124,13 @@ def _solved(order: RunOrder, instance: DagInstance | JobsInstance) -> RunAnswer:
         "callback": last,
         "bounds": bounds,
     }
-    result: Result[Any, Any]
+    method = method_of(order.method, problem_of(instance).name)
     more: Mapping[str, float] = {}
     if isinstance(instance, JobsInstance):
-        result, more = solve_with_figures(instance, method_of(order.method, JOBS), parameters=parameters, **options)
+        result, more = solve_with_figures(instance, method, parameters=parameters, **options)
     else:
         stop = order.budget.stop() if order.kind == "search" else None
-        result = solve(instance, method_of(order.method, DAG), stop=stop, **options, **parameters)
+        result = solve(instance, method, stop=stop, **options, **parameters)
     if result.termination is Termination.INTERRUPTED:
         return RunAnswer(is_interrupted=True)
     proved = order.kind == "exact" and result.bound is not None
@@ -197,7 +199,7 @@ class WarmUp:
     def __init__(self) -> None:
         self._done: set[tuple[object, ...]] = set()
 
-    def __call__(self, order: RunOrder, instance: DagInstance | JobsInstance) -> None:
+    def __call__(self, order: RunOrder, instance: Instance) -> None:
         """Run the method of an order once on a tiny instance, unless that was done; failures show in the run itself."""
         # Kept per instance: the first method on it shall not pay for the others.
         jobs_arrays(instance) if isinstance(instance, JobsInstance) else dag_arrays(instance)
@@ -235,7 +237,7 @@ def _tiny_jobs(order: RunOrder, instance: JobsInstance) -> list[JobsInstance]:
     return [generate_jobs("jobs-recurrent", jobs=TRAINING_JOBS, seed=0, load=0.9, name="warm-up"), own]
 
 
-def _features(instance: DagInstance | JobsInstance) -> tuple[bool, ...]:
+def _features(instance: Instance) -> tuple[bool, ...]:
     """Return what decides beside the method which kernels run."""
     if not isinstance(instance, JobsInstance):
         return ()

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from instances.clusters.cluster import CLUSTER_PRESETS, parse_cluster
 from instances.clusters.cost_model import CostModel
-from instances.dag.json import read_dag_instance
 from instances.generators.dag.generate import generate
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
 from instances.jobs.instance import JobsInstance
-from instances.jobs.json import read_jobs_instance
 from instances.readers.dag.bundled import BUNDLED, bundled_instance
+from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
     HETEROGENEITY,
-    JOBS,
     NAME_FIELDS,
     BundledInstances,
     InstanceFiles,
@@ -30,11 +28,10 @@ from studies.experiment.specification import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
-    from instances.dag.instance import DagInstance
+    from instances.readers.optgap_json import Instance
 
-    Stored = Callable[[str], DagInstance | JobsInstance | None]
+    Stored = Callable[[str], Instance | None]
 
 
 NOT_SAID = "-"
@@ -61,7 +58,7 @@ class StudyInstance:
         Of a jobs instance: as asked for, of a file as it is; None where all jobs arrive at once, and for DAGs.
     """
 
-    instance: DagInstance | JobsInstance
+    instance: Instance
     origin: str
     family: str
     cluster: str = NOT_SAID
@@ -72,12 +69,14 @@ class StudyInstance:
     @property
     def num_tasks(self) -> int | None:
         """Number of tasks, None for jobs: their stages are no tasks."""
-        return None if isinstance(self.instance, JobsInstance) else self.instance.num_tasks
+        num_tasks: int | None = getattr(self.instance, "num_tasks", None)
+        return num_tasks
 
     @property
     def num_edges(self) -> int | None:
         """Number of edges, None for jobs."""
-        return None if isinstance(self.instance, JobsInstance) else self.instance.num_edges
+        num_edges: int | None = getattr(self.instance, "num_edges", None)
+        return num_edges
 
     @property
     def num_pairs(self) -> int:
@@ -139,9 +138,7 @@ def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -
 
 def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[StudyInstance]:
     """Read files."""
-    read: Callable[[Path], DagInstance | JobsInstance] = (
-        read_jobs_instance if spec.problem == JOBS else read_dag_instance
-    )
+    read = PROBLEMS[spec.problem].codec.read_instance
     for pattern in source.patterns:
         paths = sorted(spec.folder / path for path in glob.glob(pattern, root_dir=spec.folder, recursive=True))
         if not paths:

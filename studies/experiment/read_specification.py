@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from instances.clusters.cost_model import CostModel
 from instances.fields import TomlTable, checked_text
 from instances.readers.dag.bundled import BUNDLED
+from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
     DAG,
+    FAMILIES_OF,
+    FIELDS_OF,
     HETEROGENEITY,
     JOBS,
     NAME_FIELDS,
-    PROBLEMS,
     BundledInstances,
     ExactReference,
     InstanceFiles,
@@ -24,9 +26,7 @@ from studies.experiment.specification import (
     JobsGrid,
     SearchBudget,
     StudyMethod,
-    StudyProblem,
     StudySpec,
-    other_problem,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from instances.dag.objective import Objective
     from instances.jobs.objective import JobsObjective
+    from solvers.problem import Problem
 
 
 DEFAULT_BOUNDS = "default"
@@ -86,7 +87,7 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
         name=study.text("name"),
         folder=folder,
         text=text,
-        problem=problem.problem.name,
+        problem=problem.name,
         seed=study.integer("seed", 0),
         repetitions=study.integer("repetitions", 1, low=1),
         objective=_objective(study, problem),
@@ -106,16 +107,16 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
     return spec
 
 
-def _objective(study: TomlTable, problem: StudyProblem) -> Objective | JobsObjective:
+def _objective(study: TomlTable, problem: Problem) -> Objective | JobsObjective:
     """Read what is minimised."""
-    known = [str(objective) for objective in problem.problem.objectives]
-    objective: Objective | JobsObjective = problem.problem.objectives(study.text("objective", known[0], choices=known))
+    known = [str(objective) for objective in problem.objectives]
+    objective: Objective | JobsObjective = problem.objectives(study.text("objective", known[0], choices=known))
     return objective
 
 
-def _method(table: TomlTable, problem: StudyProblem) -> StudyMethod:
+def _method(table: TomlTable, problem: Problem) -> StudyMethod:
     """Read one of `[[methods]]`."""
-    name = _method_name(table, list(problem.problem.methods), problem)
+    name = _method_name(table, list(problem.methods), problem)
     parameters = table.parameters("parameters")
     method = StudyMethod(
         label=table.text("label", name), method=name, parameters=parameters, vary=_vary(table, parameters)
@@ -137,18 +138,21 @@ def _vary(table: TomlTable, parameters: Mapping[str, Any]) -> dict[str, tuple[An
     return {name: tuple(values) for name, values in found.items()}
 
 
-def _method_name(table: TomlTable, known: list[str], problem: StudyProblem) -> str:
+def _method_name(table: TomlTable, known: list[str], problem: Problem) -> str:
     """Take a registered name, or a function of one's own."""
     name: str = table.text("method")
     if ":" in name:
         return name
-    other = other_problem(problem)
-    if name not in known and name in other.problem.methods and name not in problem.problem.methods:
-        expected = f'a method of the problem "{problem.problem.name}" ({", ".join(known)})'
-        raise ValueError(
-            f'{table.place("method")}: expected {expected}, got {name!r} of the problem "{other.problem.name}".'
-        )
+    other = _other(problem)
+    if name not in known and name in other.methods and name not in problem.methods:
+        expected = f'a method of the problem "{problem.name}" ({", ".join(known)})'
+        raise ValueError(f'{table.place("method")}: expected {expected}, got {name!r} of the problem "{other.name}".')
     return checked_text(name, table.place("method"), known)
+
+
+def _other(problem: Problem) -> Problem:
+    """Return the other problem: its names and fields are told apart from those that nobody knows."""
+    return next(other for other in PROBLEMS.values() if other is not problem)
 
 
 def _budget(table: TomlTable) -> SearchBudget:
@@ -162,14 +166,14 @@ def _budget(table: TomlTable) -> SearchBudget:
     return budget
 
 
-def _reference(table: TomlTable, problem: StudyProblem) -> tuple[tuple[str, ...], tuple[ExactReference, ...]]:
+def _reference(table: TomlTable, problem: Problem) -> tuple[tuple[str, ...], tuple[ExactReference, ...]]:
     """Read `[reference]`: bounds, and one of `[[reference.exact]]` per exact method."""
-    bounds = table.texts("bounds", (DEFAULT_BOUNDS,), choices=[DEFAULT_BOUNDS, *problem.problem.bounds], at_least=0)
+    bounds = table.texts("bounds", (DEFAULT_BOUNDS,), choices=[DEFAULT_BOUNDS, *problem.bounds], at_least=0)
     exact = []
     for entry in table.tables("exact"):
         exact.append(
             ExactReference(
-                method=checked_text(entry.text("method"), entry.place("method"), problem.problem.exact_methods),
+                method=checked_text(entry.text("method"), entry.place("method"), problem.exact_methods),
                 time_limit=entry.positive("time_limit"),
                 threads=entry.integer("threads", 1, low=1),
                 parameters=entry.parameters("parameters"),
@@ -187,7 +191,7 @@ def _check_distinct(names: list[str], place: str, what: str) -> None:
 
 
 def read_instance_table(
-    table: TomlTable, problem: StudyProblem
+    table: TomlTable, problem: Problem
 ) -> InstanceGrid | JobsGrid | InstanceFiles | BundledInstances:
     """Read patterns of files, names of bundled instances, or a grid of generated instances of a problem.
 
@@ -200,22 +204,22 @@ def read_instance_table(
         files = InstanceFiles(patterns=table.texts("files"))
         table.close()
         return files
-    other = other_problem(problem)
-    for name in other.fields:
+    other = _other(problem)
+    for name in FIELDS_OF[other.name]:
         if table.has(name):
-            expected = f'fields of the problem "{problem.problem.name}"'
-            found = f'one of the problem "{other.problem.name}"'
+            expected = f'fields of the problem "{problem.name}"'
+            found = f'one of the problem "{other.name}"'
             raise ValueError(f"{table.place(name)}: expected {expected}, got {found}.")
     if table.has("bundled"):
         bundled = BundledInstances(names=table.texts("bundled", choices=list(BUNDLED)))
         table.close()
         return bundled
     for family in table.texts("family"):
-        if family in other.families:
-            expected = f'families of the problem "{problem.problem.name}" ({", ".join(problem.families)})'
-            raise ValueError(f'{table.place("family")}: expected {expected}, got {family!r} of "{other.problem.name}".')
-    families = table.texts("family", choices=problem.families)
-    grid = _jobs_grid(table, families) if problem.problem.name == JOBS else _dag_grid(table, families)
+        if family in FAMILIES_OF[other.name]:
+            expected = f'families of the problem "{problem.name}" ({", ".join(FAMILIES_OF[problem.name])})'
+            raise ValueError(f'{table.place("family")}: expected {expected}, got {family!r} of "{other.name}".')
+    families = table.texts("family", choices=FAMILIES_OF[problem.name])
+    grid = _jobs_grid(table, families) if problem.name == JOBS else _dag_grid(table, families)
     table.close()
     return grid
 

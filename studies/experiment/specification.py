@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import solvers.problem
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import FAMILIES
@@ -17,45 +16,19 @@ if TYPE_CHECKING:
 
     from heuristics.search.stop_criteria import StopCriterion
     from instances.jobs.objective import JobsObjective
-    from solvers.problem import Problem
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class StudyProblem:
-    """What a specification may name under one problem.
-
-    Parameters
-    ----------
-    fields
-        Fields of ``[[instances]]`` that only this problem has.
-    """
-
-    problem: Problem
-    families: tuple[str, ...]
-    fields: tuple[str, ...]
 
 
 DAG, JOBS = "dag", "jobs"
+"""Names of the problems, as in ``[study] problem``."""
 
-PROBLEMS = {
-    DAG: StudyProblem(
-        problem=solvers.problem.DAG,
-        families=tuple(FAMILIES),
-        fields=("tasks", "ccr", "heterogeneity", "cost", "name", "bundled"),
-    ),
-    JOBS: StudyProblem(
-        problem=solvers.problem.JOBS,
-        families=tuple(ALL_JOBS_FAMILIES),
-        fields=("jobs", "load", "tick_seconds"),
-    ),
+FAMILIES_OF = {DAG: tuple(FAMILIES), JOBS: tuple(ALL_JOBS_FAMILIES)}
+"""Generator families by problem."""
+
+FIELDS_OF = {
+    DAG: ("tasks", "ccr", "heterogeneity", "cost", "name", "bundled"),
+    JOBS: ("jobs", "load", "tick_seconds"),
 }
-"""Problems by name."""
-
-
-def other_problem(problem: StudyProblem) -> StudyProblem:
-    """Return the other one: names and fields of it are told apart from those that nobody knows."""
-    return PROBLEMS[JOBS if problem.problem.name == DAG else DAG]
-
+"""Fields of ``[[instances]]`` that only one problem has."""
 
 NO_BUDGET = "-"
 """Text of the budget of what has none: constructions and bounds."""
