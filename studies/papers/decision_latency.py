@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy as np
 from heuristics.jobs.marl.observer import summary_traffic
 from solvers.table import Table
 from studies.options import integer, option
-from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seed_option
+from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, rows_csv, seed_option
 from studies.papers.timed_decisions import GPUS_PER_SERVER, MAX_DECISIONS, SERVERS_PER_RACK, measure_decisions
 from studies.report.figure_style import QUIET, label_lines, line_styles, lines_only, new_axes
 
@@ -203,15 +201,6 @@ def decision_latency_table(study: DecisionLatencyStudy) -> Table:
     return Table(headings=HEADINGS, rows=_cells(study), numbers=HEADINGS)
 
 
-def decision_latency_csv(study: DecisionLatencyStudy) -> str:
-    """Return a row per size with all that was measured."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(DecisionLatency)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(asdict, study.rows))
-    return text.getvalue()
-
-
 def decision_latency_remark(study: DecisionLatencyStudy) -> str:
     """Return a sentence on the limit, or nothing if no cluster of that size was measured."""
     within = study.is_within_limit
@@ -347,6 +336,6 @@ DECISION_LATENCY = PaperStudy(
     document=_document,
     has_markdown=True,
     markdown_tables=lambda study: [decision_latency_table(study)],
-    csv=StudyCsv(rows="a row per pair with all measures", make=decision_latency_csv),
+    csv=StudyCsv(rows="a row per pair with all measures", make=lambda study: rows_csv(study.rows)),
     figure=StudyFigure(help="Figure to draw", draw=decision_latency_figure),
 )

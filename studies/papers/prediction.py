@@ -5,7 +5,8 @@ See docs/methods/a_srpt.md, section 6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,13 @@ from heuristics.jobs.predictors.predictor import PREDICTORS, predictor_named
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.servers import JobsServer
+from instances.readers.jobs.philly_and_helios import parse_gpu_trace
+from instances.text_file import read_text
 from solvers.table import Table
 from studies.experiment.plan import paired_seed
+from studies.input import reading
+from studies.options import option
+from studies.papers.study import PaperStudy, StudyCsv, rows_csv, seed_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
 
     from heuristics.jobs.predictors.predictor import Predictor
     from instances.readers.jobs.philly_and_helios import GpuTraceJob
+    from studies.papers.study import Monitor
 
 
 def prediction_study(
@@ -274,7 +281,7 @@ CAPTION = """MAE, RMSE, bias: of log10(nhat / n); later: MAE over the later half
 Every job predicted at arrival from jobs completed by then, at release plus shortest duration."""
 
 
-def prediction_text(rows: Sequence[PredictionQuality]) -> str:
+def prediction_tables(rows: Sequence[PredictionQuality]) -> list[Table]:
     """Return one table per instance, with the predictor of the smallest MAE in bold, oracles excluded."""
     tables = []
     for sha256 in dict.fromkeys(row.sha256 for row in rows):
@@ -289,9 +296,9 @@ def prediction_text(rows: Sequence[PredictionQuality]) -> str:
                 title=title,
                 notes=CAPTION.splitlines(),
                 bold=None if best is None else own.index(best),
-            ).to_text()
+            )
         )
-    return "\n\n".join(tables)
+    return tables
 
 
 def _cells(row: PredictionQuality) -> list[str]:
@@ -305,3 +312,52 @@ def _cells(row: PredictionQuality) -> list[str]:
         *(f"{value:.3g}".replace("e+0", "e") for value in ratios),
         "-" if row.fits is None else str(row.fits),
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionOptions:
+    """What `optgap study prediction` asks for."""
+
+    files: list[Path] = option(
+        ...,
+        "Traces in the form of the public cuts of Philly and Helios.",
+        metavar="FILE",
+        is_argument=True,
+        file="read",
+    )
+    predictors: str = option(
+        ",".join(PREDICTORS), "Predictors, separated by commas; forests take minutes.", metavar="A,B"
+    )
+    skip_rows: int = option(0, "Rows of each trace to leave out at its beginning; 1000 suit Philly's.", low=0)
+    seed: int = seed_option()
+
+
+def _run(chosen: PredictionOptions, monitor: Monitor) -> list[PredictionQuality]:
+    """Predict the recorded run times of all traces."""
+    instances = []
+    for file in chosen.files:
+        with reading(file):
+            trace = parse_gpu_trace(read_text(file))
+            instances.append(recorded_run_times(trace, name=file.name.split(".")[0], skip_rows=chosen.skip_rows))
+    names = [name.strip() for name in chosen.predictors.split(",")]
+    for name in names:
+        if name not in PREDICTORS:
+            raise ValueError(f"predictors: expected some of {', '.join(PREDICTORS)}, got {name!r}.")
+    total = len(names) * len(instances)
+    done: list[PredictionQuality] = []
+
+    def on_quality(row: PredictionQuality) -> None:
+        done.append(row)
+        monitor.update(f"{row.instance}, {row.predictor}", len(done), total)
+
+    return prediction_study(instances, names, seed=chosen.seed, on_quality=on_quality)
+
+
+PREDICTION = PaperStudy(
+    options=PredictionOptions,
+    run=_run,
+    tables=prediction_tables,
+    document=lambda rows, chosen: {"seed": chosen.seed, "rows": [asdict(row) for row in rows]},
+    has_markdown=True,
+    csv=StudyCsv(rows="a row per trace and predictor", make=rows_csv),
+)

@@ -5,7 +5,9 @@ A new experiment is one module with a `PaperStudy` and one row of `PAPER_STUDIES
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import csv
+import io
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from studies.options import option
@@ -39,6 +41,10 @@ PAPER_STUDIES = {
         "studies.papers.marl_ablations:MARL_ABLATIONS",
         "Train ablations of the multi-agent policy: 80 trainings by default, which takes a day or more.",
     ),
+    "prediction": (
+        "studies.papers.prediction:PREDICTION",
+        "Compare predictors of run times on recorded traces, in order of time.",
+    ),
     "decision-latency": (
         "studies.papers.decision_latency:DECISION_LATENCY",
         "Measure how long the multi-agent policy takes for a decision.",
@@ -59,6 +65,15 @@ def seeds_option(default: int) -> Any:
 def seed_option() -> Any:
     """Return the option of the seed."""
     return option(0, "Seed of everything random.", low=0)
+
+
+def rows_csv(rows: Sequence[Any]) -> str:
+    """Return a CSV with a line for each dataclass of one kind, at least one, with all fields."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [each.name for each in fields(rows[0])], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(asdict, rows))
+    return text.getvalue()
 
 
 class Monitor(Protocol):

@@ -10,13 +10,13 @@ import pytest
 
 from studies.papers.decision_latency import (
     HEADINGS,
-    decision_latency_csv,
     decision_latency_figure,
     decision_latency_remark,
     decision_latency_study,
     decision_latency_table,
     decision_latency_tables,
 )
+from studies.papers.study import rows_csv
 from tests.studies.papers.invented_latencies import invented_latencies
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def test_texts_hold_the_rows() -> None:
     cells = [cell.strip() for cell in lines[3].strip("|").split("|")]
     assert cells[:8] == ["100", "800", "4", "1.50", "1.05", "2.40", "1.65", "0.15"]
     assert cells[-4:] == ["12", "576", "12", "70"]
-    rows = list(csv.DictReader(io.StringIO(decision_latency_csv(study))))
+    rows = list(csv.DictReader(io.StringIO(rows_csv(study.rows))))
     assert [float(row["decision_ms"]) for row in rows] == [row.decision_ms for row in study.rows]
     text = "\n".join(map(str, decision_latency_tables(study)))
     assert "below 50 ms" in text

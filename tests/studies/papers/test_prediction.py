@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
@@ -12,12 +14,17 @@ from studies.papers.prediction import (
     known_groups,
     prediction_quality,
     prediction_study,
-    prediction_text,
+    prediction_tables,
     recorded_run_times,
     replay_predictions,
 )
 from tests.heuristics.jobs.predictors.streams import plain_replay, recurring_stream, stream
 from tests.real_data import real_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.studies.run_command import Run
 
 TRACE = """u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status
 7,1,1,0,1,50,600,0,Pass
@@ -101,7 +108,7 @@ def test_study_and_its_table() -> None:
         assert (row.fits is not None) == (row.predictor == "random-forest")
     of = {(row.sha256, row.predictor): row.mean_absolute_log10 for row in rows}
     assert all(of[i.sha256, "running-median"] < of[i.sha256, "none"] for i in instances)
-    text = prediction_text(rows)
+    text = "\n".join(map(str, prediction_tables(rows)))
     assert text.count("120 jobs") == 2 and f"{of[instances[1].sha256, 'running-median']:.3f}" in text
     with pytest.raises(ValueError, match="parameters: expected names among none, got 'oracle'"):
         prediction_study(instances, ["none"], parameters={"oracle": {}})
@@ -116,3 +123,26 @@ def test_memory_beats_constants_on_real_cuts(cut: str, skip_rows: int) -> None:
     none, everybody, own = (row.mean_absolute_log10 for row in rows)
     assert own < 0.85 * everybody < 0.85 * none
     assert rows[0].known_share > 0.9
+
+
+def test_command(run: Run, tmp_path: Path) -> None:
+    """Tests JSON, CSV and Markdown on a trace from a file, and misuse in one line."""
+    (tmp_path / "cut.csv").write_text(TRACE)
+    arguments = ("study", "prediction", "cut.csv", "--predictors", "oracle,none")
+    ended = run(*arguments, "--csv", "r.csv", "--markdown", "t.md", "--json")
+    assert ended.status == 0
+    rows = ended.document["rows"]
+    assert [(row["instance"], row["predictor"], row["jobs"]) for row in rows] == [
+        ("cut", "oracle", 3),
+        ("cut", "none", 3),
+    ]
+    assert rows[0]["mean_absolute_log10"] == 0
+    assert (tmp_path / "r.csv").read_text().count("\n") == 1 + 2
+    assert "oracle" in (tmp_path / "t.md").read_text()
+    assert "cut: 3 jobs" in run(*arguments).out
+    for wrong, message in (
+        (("--predictors", "best"), "--predictors: expected some of "),
+        (("--skip-rows", "9"), "cut.csv: skip_rows: expected jobs with GPUs after row 9, got none."),
+    ):
+        bad = run("study", "prediction", "cut.csv", *wrong)
+        assert (bad.status, bad.err.startswith(message)) == (2, True), bad.err
