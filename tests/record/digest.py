@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-VOLATILE = frozenset({"versions", "hardware", "threads", "workers", "folder", "path", "file", "date", "trace"})
+VOLATILE = frozenset(
+    {"versions", "hardware", "threads", "workers", "folder", "path", "file", "date", "trace", "converted_from"}
+)
 """Keys of documents that depend on time or machine; those that end in ``seconds`` do too, but for the tick."""
 
 WORDS = frozenset(
