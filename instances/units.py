@@ -22,10 +22,10 @@ def time_unit(seconds: float) -> tuple[str, float]:
     return ("s", 1.0) if seconds == 0 else TIME_UNITS[-1]
 
 
-def duration_text(seconds: float) -> str:
-    """Return a duration with three significant digits in the unit that suits it, such as ``1.25 ms``."""
+def duration_text(seconds: float, digits: int = 3) -> str:
+    """Return a duration with so many significant digits in the unit that suits it, such as ``1.25 ms``."""
     name, length = time_unit(seconds)
-    return f"{three_digits(seconds / length)} {name}"
+    return f"{rounded_text(seconds / length, digits)} {name}"
 
 
 def ticks_text(ticks: float, tick_seconds: float) -> str:
@@ -37,10 +37,10 @@ def size_text(size: float) -> str:
     """Return a number of bytes with three significant digits in the unit that suits it, such as ``1.5 GiB``."""
     for name, length in SIZE_UNITS:
         if abs(size) >= length:
-            return f"{three_digits(size / length)} {name}"
+            return f"{rounded_text(size / length)} {name}"
     return "0 bytes"
 
 
-def three_digits(value: float) -> str:
-    """Return a number of at least 0.001 with three significant digits, more before the point, without an exponent."""
-    return f"{value:.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+def rounded_text(value: float, digits: int = 3) -> str:
+    """Return a number of at least 0.001 with so many significant digits, more before the point, without an exponent."""
+    return f"{value:.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"

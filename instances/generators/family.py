@@ -19,7 +19,7 @@ class Family:
     Parameters
     ----------
     path
-        Module under `instances.generators` and function, which is imported on first use.
+        Module and function, ``module:function``, imported on first use; a leading dot means `instances.generators`.
     description
         What the family models, in a few words.
     source
@@ -33,7 +33,7 @@ class Family:
     def load(self) -> Callable[..., Any]:
         """Import and return the function."""
         module, function = self.path.split(":")
-        loaded: Callable[..., Any] = getattr(importlib.import_module(f"instances.generators.{module}"), function)
+        loaded: Callable[..., Any] = getattr(importlib.import_module(module, "instances.generators"), function)
         return loaded
 
     def parameters(self) -> tuple[str, ...]:

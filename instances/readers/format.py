@@ -19,7 +19,7 @@ class Format:
     Parameters
     ----------
     path
-        Module under `instances.readers` and function, which is imported on first use.
+        Module and function, ``module:function``, imported on first use; a leading dot means `instances.readers`.
     description
         The format in one line.
     extensions
@@ -33,7 +33,7 @@ class Format:
     def function(self) -> Callable[..., Any]:
         """Import and return the function."""
         module, _, name = self.path.partition(":")
-        function: Callable[..., Any] = getattr(importlib.import_module(f"instances.readers.{module}"), name)
+        function: Callable[..., Any] = getattr(importlib.import_module(module, "instances.readers"), name)
         return function
 
     def options(self) -> dict[str, inspect.Parameter]:

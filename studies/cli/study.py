@@ -51,8 +51,9 @@ def study_run_command(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Run whatever a study still lacks (Ctrl-C: what is done is kept)."""
+    from instances.units import duration_text
     from solvers.run.versions import available_cores
-    from studies.cli.study_progress import StudyProgress, duration_text, state_dict
+    from studies.cli.study_progress import StudyProgress, state_dict
     from studies.experiment.executor import ExecutorError
     from studies.experiment.run_study import run_study
 
@@ -85,7 +86,7 @@ def study_run_command(
     else:
         elsewhere = f", {state.running} running in another process" if state.running else ""
         done = f"{state.finished} of {state.planned} runs finished, {state.failed} failed{elsewhere}"
-        print_text(f"{out}: {done}; {duration_text(state.seconds)}.")
+        print_text(f"{out}: {done}; {duration_text(state.seconds, 2)}.")
 
 
 def _cluster(address: str) -> "DaskExecutor":

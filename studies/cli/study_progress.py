@@ -6,6 +6,7 @@ import dataclasses
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Self
 
+from instances.units import duration_text
 from solvers.table import Table, printable
 from studies.experiment.plan import plan_seconds
 from studies.experiment.specification import JOBS
@@ -61,17 +62,8 @@ def progress_text(state: StudyState) -> str:
     if state.failed:
         parts.append(f"{state.failed} failed")
     if state.seconds_left is not None:
-        parts.append(f"{duration_text(state.seconds_left)} left")
+        parts.append(f"{duration_text(state.seconds_left, 2)} left")
     return ", ".join([*parts, printable(state.doing)] if state.doing else parts)
-
-
-def duration_text(seconds: float) -> str:
-    """Return a time in the unit that suits it."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def plan_dict(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> dict[str, Any]:
@@ -119,7 +111,7 @@ def plan_text(plan: StudyPlan, *, workers: int, done: AbstractSet[str]) -> str:
             "instances": f"{len(sizes)} ({', '.join(families)}; {_range(numbers)} {unit}, {_range(gpus)} GPUs)",
             "repetitions": str(plan.spec.repetitions),
             "runs": f"{document['runs']}, of which {document['runs_done']} are done",
-            "estimate": f"{duration_text(document['estimated_seconds'])} on {workers} workers (rough)",
+            "estimate": f"{duration_text(document['estimated_seconds'], 2)} on {workers} workers (rough)",
         }
     )
     rows = [

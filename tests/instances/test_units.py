@@ -41,6 +41,12 @@ def test_sizes(size: int, text: str) -> None:
     assert size_text(size) == text
 
 
+def test_fewer_digits() -> None:
+    """Tests that an estimate is stated with the digits that it deserves."""
+    texts = [duration_text(seconds, 2) for seconds in (3.44, 100.4, 89.0, 200.0, 5399.0, 7200.0)]
+    assert texts == ["3.4 s", "100 s", "89 s", "3.3 min", "90 min", "2 h"]
+
+
 def test_ticks_stand_with_their_duration() -> None:
     """Tests that ticks are followed by what they are in human units."""
     assert ticks_text(1250, 1e-6) == "1250 ticks (1.25 ms)"

@@ -24,68 +24,68 @@ if TYPE_CHECKING:
 
 FAMILIES: dict[str, Family] = {
     "layered": Family(
-        "dag.random_graphs:layered", "random layers, predecessors in the layers before", "Tobita and Kasahara (2002)"
+        ".dag.random_graphs:layered", "random layers, predecessors in the layers before", "Tobita and Kasahara (2002)"
     ),
     "erdos-renyi": Family(
-        "dag.random_graphs:erdos_renyi",
+        ".dag.random_graphs:erdos_renyi",
         "every forward pair is an edge with one probability",
         "Erdos and Renyi (1959); Cordeiro et al. (2010)",
     ),
     "series-parallel": Family(
-        "dag.random_graphs:series_parallel",
+        ".dag.random_graphs:series_parallel",
         "random nested series and parallel blocks",
         "Valdes, Tarjan and Lawler (1982)",
     ),
     "fork-join": Family(
-        "dag.random_graphs:fork_join", "phases of parallel tasks between single ones", "Valiant (1990)"
+        ".dag.random_graphs:fork_join", "phases of parallel tasks between single ones", "Valiant (1990)"
     ),
-    "in-tree": Family("dag.trees:in_tree", "random tree towards one sink", "Hu (1961)"),
-    "out-tree": Family("dag.trees:out_tree", "random tree from one source", "Hu (1961)"),
-    "chains": Family("dag.random_graphs:chains", "chains of random lengths side by side", "Pinedo, Scheduling"),
-    "independent": Family("dag.random_graphs:independent", "tasks without edges", "Lenstra, Shmoys and Tardos (1990)"),
+    "in-tree": Family(".dag.trees:in_tree", "random tree towards one sink", "Hu (1961)"),
+    "out-tree": Family(".dag.trees:out_tree", "random tree from one source", "Hu (1961)"),
+    "chains": Family(".dag.random_graphs:chains", "chains of random lengths side by side", "Pinedo, Scheduling"),
+    "independent": Family(".dag.random_graphs:independent", "tasks without edges", "Lenstra, Shmoys and Tardos (1990)"),
     "fft": Family(
-        "dag.numerical:fft",
+        ".dag.numerical:fft",
         "recursive fast Fourier transform: splits, then butterflies",
         "Cooley and Tukey (1965); Topcuoglu et al. (2002)",
     ),
-    "lu": Family("dag.numerical:lu", "tiled LU factorisation without pivoting", "Buttari et al. (2009)"),
-    "cholesky": Family("dag.numerical:cholesky", "tiled Cholesky factorisation", "Buttari et al. (2009)"),
+    "lu": Family(".dag.numerical:lu", "tiled LU factorisation without pivoting", "Buttari et al. (2009)"),
+    "cholesky": Family(".dag.numerical:cholesky", "tiled Cholesky factorisation", "Buttari et al. (2009)"),
     "gaussian-elimination": Family(
-        "dag.numerical:gaussian_elimination",
+        ".dag.numerical:gaussian_elimination",
         "Gaussian elimination on block columns",
         "Cosnard et al. (1988); Topcuoglu et al. (2002)",
     ),
     "stencil": Family(
-        "dag.numerical:stencil", "Jacobi steps of a five-point stencil on blocks of rows", "Asanovic et al. (2006)"
+        ".dag.numerical:stencil", "Jacobi steps of a five-point stencil on blocks of rows", "Asanovic et al. (2006)"
     ),
     "pipeline-training": Family(
-        "dag.pipeline_training:pipeline_training",
+        ".dag.pipeline_training:pipeline_training",
         "one iteration of pipeline-parallel training: stages and micro-batches",
         "Huang et al. (2019), GPipe",
     ),
     "inception": Family(
-        "dag.neural_networks:inception", "forward pass of a network of Inception cells", "Szegedy et al. (2015)"
+        ".dag.neural_networks:inception", "forward pass of a network of Inception cells", "Szegedy et al. (2015)"
     ),
     "nasnet": Family(
-        "dag.neural_networks:nasnet", "forward pass of a network of randomly wired cells", "Zoph et al. (2018)"
+        ".dag.neural_networks:nasnet", "forward pass of a network of randomly wired cells", "Zoph et al. (2018)"
     ),
     "transformer": Family(
-        "dag.neural_networks:transformer",
+        ".dag.neural_networks:transformer",
         "forward pass of transformer blocks, one task per head and step",
         "Vaswani et al. (2017)",
     ),
     "mixture-of-experts": Family(
-        "dag.neural_networks:mixture_of_experts",
+        ".dag.neural_networks:mixture_of_experts",
         "forward pass of transformer blocks with unevenly loaded experts",
         "Shazeer et al. (2017)",
     ),
     "hyperparameter-sweep": Family(
-        "dag.several_jobs:hyperparameter_sweep",
+        ".dag.several_jobs:hyperparameter_sweep",
         "many training jobs by successive halving, with releases and weights",
         "Jamieson and Talwalkar (2016)",
     ),
     "multi-tenant": Family(
-        "dag.several_jobs:multi_tenant", "jobs of several families, with releases and weights", "ours"
+        ".dag.several_jobs:multi_tenant", "jobs of several families, with releases and weights", "ours"
     ),
 }
 """Families by name, as on the command line."""

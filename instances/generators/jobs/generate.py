@@ -60,20 +60,22 @@ SMALL_CLUSTER = "2xV100-16GB,2xT4"
 
 JOBS_FAMILIES: dict[str, JobsFamily] = {
     "jobs-poisson": JobsFamily(
-        "jobs.independent:poisson",
+        ".jobs.independent:poisson",
         "independent training jobs of well-known networks, Poisson arrivals, heavy-tailed run times",
         "sizes of the networks' papers; the rest ours",
     ),
     "jobs-bursty": JobsFamily(
-        "jobs.independent:bursty", "the same with arrivals in bursts", "Fischer and Meier-Hellstern (1993) for arrivals"
+        ".jobs.independent:bursty",
+        "the same with arrivals in bursts",
+        "Fischer and Meier-Hellstern (1993) for arrivals",
     ),
     "jobs-recurrent": JobsFamily(
-        "jobs.recurrent:recurrent",
+        ".jobs.recurrent:recurrent",
         "runs of recurring jobs of users, with Zipf frequencies",
         "Weng et al. (2022) for recurrence",
     ),
     "jobs-small": JobsFamily(
-        "jobs.small:small",
+        ".jobs.small:small",
         "jobs of a few ticks with unrelated times, for exact methods",
         "ours",
         cluster=SMALL_CLUSTER,
@@ -84,15 +86,15 @@ JOBS_FAMILIES: dict[str, JobsFamily] = {
 
 INTERFERING_FAMILIES: dict[str, JobsFamily] = {
     "jobs-co-located": JobsFamily(
-        "jobs.co_located:co_located",
+        ".jobs.co_located:co_located",
         "the jobs of jobs-poisson, slowed by others on their servers, on racks behind uplinks",
         "ours",
     ),
     "jobs-shared-gpus": JobsFamily(
-        "jobs.co_located:shared_gpus", "the same with two jobs per GPU, without racks", "ours"
+        ".jobs.co_located:shared_gpus", "the same with two jobs per GPU, without racks", "ours"
     ),
     "jobs-small-co-located": JobsFamily(
-        "jobs.small:small_co_located",
+        ".jobs.small:small_co_located",
         "jobs of a few ticks that slow each other down, for exact methods",
         "ours",
         cluster=SMALL_CLUSTER,

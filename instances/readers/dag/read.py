@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
 
 READERS: dict[str, Format] = {
-    "stg": Format("dag.stg:read_stg", "Standard Task Graph Set: task graphs for identical processors", (".stg",)),
-    "dot": Format("dag.dot:read_dot", "Graphviz DOT with times, memory and bytes as attributes", (".dot", ".gv")),
+    "stg": Format(".dag.stg:read_stg", "Standard Task Graph Set: task graphs for identical processors", (".stg",)),
+    "dot": Format(".dag.dot:read_dot", "Graphviz DOT with times, memory and bytes as attributes", (".dot", ".gv")),
     "pipedream": Format(
-        "dag.pipedream:read_pipedream",
+        ".dag.pipedream:read_pipedream",
         "PipeDream profiles: layers with forward and backward times; micro-batches",
         (".txt",),
     ),
     "dnn-partitioning": Format(
-        "dag.dnn_partitioning:read_dnn_partitioning",
+        ".dag.dnn_partitioning:read_dnn_partitioning",
         "placement graphs of Tarnawski et al.: accelerators with a memory limit, CPUs, colour classes",
         (".json",),
     ),
     "wfformat": Format(
-        "dag.wfformat:read_wfformat",
+        ".dag.wfformat:read_wfformat",
         "WfCommons WfFormat 1.5: scientific workflows with run times and files",
         (".json",),
     ),
     "alibaba-v2018": Format(
-        "dag.alibaba_v2018:read_alibaba_v2018",
+        ".dag.alibaba_v2018:read_alibaba_v2018",
         "batch tasks of Alibaba's cluster trace of 2018: production DAG jobs",
         (".csv", ".csv.gz"),
     ),
     "heterogeneous-text": Format(
-        "dag.heterogeneous_text:read_heterogeneous_text",
+        ".dag.heterogeneous_text:read_heterogeneous_text",
         "sections #critical, #tasks, #edges: small graphs on unrelated machines",
         (".txt",),
     ),

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 JOBS_READERS: dict[str, Format] = {
     "philly": Format(
-        "jobs.philly_and_helios:read_philly",
+        ".jobs.philly_and_helios:read_philly",
         "jobs of Microsoft's Philly trace as Gen-Parallel-Workloads cuts it; networks modelled",
         (".csv", ".csv.gz"),
     ),
     "helios": Format(
-        "jobs.philly_and_helios:read_helios",
+        ".jobs.philly_and_helios:read_helios",
         "jobs of SenseTime's Helios trace as Gen-Parallel-Workloads cuts it; networks modelled",
         (".csv", ".csv.gz"),
     ),

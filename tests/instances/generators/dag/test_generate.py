@@ -34,7 +34,7 @@ def test_names() -> None:
         *("hyperparameter-sweep", "multi-tenant"),
     ]
     for name, family in FAMILIES.items():
-        assert family.path.startswith("dag.")
+        assert family.path.startswith(".dag.")
         assert family.path.endswith(f":{name.replace('-', '_')}")
         assert family.description
         assert family.source
