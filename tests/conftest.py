@@ -29,6 +29,10 @@ FEWEST = 12
 """Examples of a property that are drawn whatever the share is, if it names as many."""
 
 
+settings.register_profile("optgap", deadline=None)  # a time says nothing on a machine that does other work too
+settings.load_profile("optgap")
+
+
 def pytest_configure() -> None:
     """Let one process of `pytest -n` at a time compile kernels, so that the others find them on disk."""
     if run := os.environ.get("PYTEST_XDIST_TESTRUNUID"):

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the search for bad instances against enumerated optima."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the frames of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of reductions against a baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of `optgap adversary` and of what it stores."""
 
 from __future__ import annotations
 

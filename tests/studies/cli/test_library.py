@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of `optgap library`."""
 
 from __future__ import annotations
 

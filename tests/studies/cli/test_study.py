@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of `optgap study` from a specification to tables and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of studies on a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the instances that a specification describes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the runs that a specification asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of reading specifications of studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of running, resuming and changing a study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the check of the reference library."""
 
 from __future__ import annotations
 

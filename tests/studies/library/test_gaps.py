@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of gaps to the bounds of the ledger."""
 
 from __future__ import annotations
 

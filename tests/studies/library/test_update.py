@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of updates of the ledger."""
 
 from __future__ import annotations
 

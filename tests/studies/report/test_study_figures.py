@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of drawing the figures of a study in several processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the arrays of an instance that placements use."""
 
 from __future__ import annotations
 

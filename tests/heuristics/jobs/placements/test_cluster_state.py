@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the classes of jobs and of the free GPUs of a cluster."""
 
 from __future__ import annotations
 

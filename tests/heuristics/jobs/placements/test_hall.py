@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the question whether a job fits, against enumeration."""
 
 from __future__ import annotations
 

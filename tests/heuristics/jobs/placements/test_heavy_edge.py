@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of heavy-edge placement by hand and against enumeration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of stage order, consolidation and random placement."""
 
 from __future__ import annotations
 

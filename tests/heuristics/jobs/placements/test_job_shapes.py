@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of what a policy knows of a job: spread placements, heavy jobs and bounds of its time."""
 
 from __future__ import annotations
 

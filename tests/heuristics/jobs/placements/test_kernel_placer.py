@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the arithmetic of compiled placements."""
 
 from __future__ import annotations
 

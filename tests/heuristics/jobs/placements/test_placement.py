@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests that placements take free GPUs and give them back."""
 
 from __future__ import annotations
 

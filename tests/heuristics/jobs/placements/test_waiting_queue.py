@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the queue against a list that is sorted each time."""
 
 from __future__ import annotations
 

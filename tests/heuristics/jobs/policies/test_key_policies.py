@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of the policies that differ by order, key and placement."""
 
 from __future__ import annotations
 

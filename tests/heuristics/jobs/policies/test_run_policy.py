@@ -1,4 +1,4 @@
-"""TODO."""
+"""Tests of a run of a policy against its rule, tick by tick."""
 
 from __future__ import annotations
 
