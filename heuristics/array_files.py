@@ -22,7 +22,7 @@ def read_arrays(path: str | PathLike[str], what: str) -> dict[str, NDArray[Any]]
     Parameters
     ----------
     what
-        It is of, for messages.
+        Content of the file, for messages.
 
     Raises
     ------
@@ -55,9 +55,9 @@ def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[
     Parameters
     ----------
     what
-        It is of, for messages.
+        Content of the file, for messages.
     file_format
-        That it must have.
+        Format that the arrays must have.
 
     Raises
     ------
@@ -72,17 +72,12 @@ def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[
 
 @contextmanager
 def arrays_in(path: str | PathLike[str], what: str) -> Iterator[dict[str, NDArray[np.generic]]]:
-    """Give the arrays of a file, not yet checked, and put its path before whatever turns out to be wrong with them.
-
-    Parameters
-    ----------
-    path, what
-        See `load_arrays`.
+    """Yield the arrays of a file, not yet checked, and put its path before the message of any error about them.
 
     Raises
     ------
     ValueError
-        If the file is no such file; or for a `ValueError` about the arrays, or a `KeyError` about one that is missing.
+        If the file is no such file, or instead of a `ValueError` or `KeyError` that is raised about the arrays.
     OSError
         If it cannot be read.
     """
@@ -96,7 +91,7 @@ def arrays_in(path: str | PathLike[str], what: str) -> Iterator[dict[str, NDArra
 
 
 def format_of(arrays: Mapping[str, NDArray[np.generic]]) -> str:
-    """Return the format that arrays say they have; empty if they say nothing."""
+    """Return the format that arrays name; empty if they name none."""
     return str(arrays.get("format", ""))
 
 
@@ -118,7 +113,7 @@ def checked_arrays(arrays: Mapping[str, NDArray[np.generic]], file_format: str) 
 
 
 def arrays_sha256(arrays: Mapping[str, NDArray[np.generic]]) -> str:
-    """Return the SHA-256 of names, shapes and values in order of the names, the same on every machine."""
+    """Return the SHA-256 of names, shapes and values, in order of the names; the same on every machine."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]

@@ -1,4 +1,4 @@
-"""Compiler options of everything that is trained in JAX."""
+"""Compiler options for all training in JAX."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ COMPILER_OPTIONS: dict[str, bool | int] = {
     "xla_cpu_multi_thread_eigen": False,  # the same sums in the same order, and one core per training
     "xla_backend_optimization_level": 1,  # measured: compiles in a third of the time of 3 and runs as fast
 }
-"""For `jax.jit`."""
+"""Options for `jax.jit`."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Account:
-    """What a policy remembers of jobs for the log, see `Simulation`; what is missing has its default."""
+    """What a policy records of jobs for the log, see `Simulation`; missing jobs have the default."""
 
     eligible: dict[int, int] = field(default_factory=dict)
     held: dict[int, int] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class Account:
 
 
 class Policy:
-    """Decides which jobs start; it is told of a job at its arrival and never of its iterations.
+    """Decides which jobs start; it learns of a job at its arrival and never learns its iterations.
 
     The simulator calls `begin` once and then, at every tick with an event, `complete`, `advance`, `arrive` and
     `dispatch` in this order.
@@ -40,21 +40,21 @@ class Policy:
         self.instance = shapes.instance
 
     def begin(self, cluster: ClusterState) -> None:
-        """Take the cluster, all of whose GPUs are free."""
+        """Receive the cluster, all of whose GPUs are free."""
         self.cluster = cluster
 
     def complete(self, job: int, time: int) -> None:
-        """Hear that a job has completed."""
+        """Take note of the completion of a job."""
 
     def advance(self, time: int) -> None:
         """Handle the policy's own events up to now."""
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
-        """Take a job that arrives, with its predicted iterations."""
+        """Receive a job that arrives, with its predicted iterations."""
         raise NotImplementedError
 
     def next_event(self) -> int | None:
-        """Return when the policy wants to be woken if nothing else happens before, in ticks; None for never."""
+        """Return the tick of the policy's own next event; None if it has none."""
         return None
 
     def dispatch(self, time: int) -> list[int]:

@@ -37,14 +37,15 @@ class Simulation:
     prediction
         Predicted iterations of each job, shape (jobs,); None where the policy asks for none.
     eligible
-        When each job may start for its order's sake, in ticks, shape (jobs,): e of A-SRPT, else its release. A-SRPT in
+        Tick from which the policy's order lets each job start, shape (jobs,): e of A-SRPT, else its release. A-SRPT in
         its work-conserving mode may start it earlier.
     virtual_wait
-        Ticks until it was eligible, or until it started before, shape (jobs,).
+        Ticks until each job was eligible, or until it started if that was earlier, shape (jobs,).
     held
-        Ticks it was kept for a better placement, shape (jobs,): from the first time until it started or its deadline.
+        Ticks for which each job was held back for a better placement, shape (jobs,): from the first hold until its
+        start or deadline.
     blocked
-        Ticks it waited for GPUs or for jobs ahead of it, shape (jobs,): the rest.
+        Remaining ticks of waiting, for GPUs or for jobs ahead of it, shape (jobs,).
     virtual_work
         P of each job in GPU-ticks; None where there is no virtual machine.
     virtual_completion
@@ -65,7 +66,7 @@ class Simulation:
 
 
 _REPORTS = 200
-"""How often a callback hears of a simulation, about."""
+"""Approximate number of reports to a callback per simulation."""
 
 
 def simulate(
@@ -84,7 +85,7 @@ def simulate(
     instance, policy, predictor, placer
         See `Simulator`.
     callback
-        Hears through `on_round` of ``jobs_started``, ``num_jobs`` and ``ticks``, about 200 times; may ask to stop.
+        Receives ``jobs_started``, ``num_jobs`` and ``ticks`` through `on_round` about 200 times; may ask to stop.
     running
         See `Simulator`.
 
@@ -114,24 +115,24 @@ def simulate(
 
 
 class Simulator:
-    """A simulation that stops whenever its policy is to start jobs; `simulate` runs it to its end.
+    """A simulation that pauses whenever its policy may start jobs; `simulate` runs it to its end.
 
     Inside a tick: completions (by job), the policy's own events that are due (eligibilities, in order of the virtual
-    machine), arrivals (by job), hold expiries; then the policy dispatches once, which is left to the caller. A job's
+    machine), arrivals (by job), hold expiries; then the policy dispatches once, which the caller does. A job's
     GPUs are free again at the tick of its completion. A reconstruction of ours: docs/methods/a_srpt.md, section 5.
-    Under interference a completion follows from all that runs beside the job until then.
+    Under interference a completion depends on every job that runs on the same servers until then.
 
     Parameters
     ----------
     instance
-        What is scheduled. Its `iterations` are used to end jobs, and told to nobody but the predictor, at completion.
+        Its `iterations` end the jobs; only the predictor learns them, at completion.
     predictor
         A fresh one; may be None where the policy asks for no predictions.
     placer
         The placement rule, under the same restriction of kinds as the policy's shapes.
     running
-        What knows the completions, with nothing running yet; that of the true model if None. Another one, such as
-        `predicted_jobs`, is for training only: its schedule has other completions when it is replayed.
+        Computes the completions, with nothing running yet; the true model if None. Others, such as `predicted_jobs`,
+        are for training only: their schedules have other completions when they are replayed.
 
     Raises
     ------
@@ -149,7 +150,7 @@ class Simulator:
         running: RunningJobs | None = None,
     ) -> None:
         if policy.uses_predictions and predictor is None:
-            raise ValueError("predictor: expected one, for the policy uses predictions, got None.")
+            raise ValueError("predictor: expected one, because the policy uses predictions, got None.")
         self._instance, self._policy, self._predictor = instance, policy, predictor
         self._running = running_jobs(instance) if running is None else running
         self._cluster = ClusterState(policy.shapes, placer, self._running)
@@ -164,16 +165,16 @@ class Simulator:
         return len(self._cluster.started)
 
     def ticks(self) -> Iterator[int]:
-        """Tell the policy of every tick with an event and give it; the policy is then to dispatch, once.
+        """Yield every tick with an event, once the policy knows of it; the caller then lets the policy dispatch once.
 
-        It ends once all jobs have started.
+        The iterator ends once all jobs have started.
 
         Raises
         ------
         ValueError
             If the predictor answers less than 1.
         RuntimeError
-            If jobs wait and nothing can happen any more.
+            If jobs wait and there are no further events.
         """
         num_jobs, policy, predictor = self._instance.num_jobs, self._policy, self._predictor
         running, cluster, completion, prediction = self._running, self._cluster, self._completion, self._prediction
@@ -210,7 +211,7 @@ class Simulator:
             yield time
 
     def finish(self) -> Simulation:
-        """Let the jobs that still run complete, after the last start, and return what was done."""
+        """Let the jobs that still run complete, after the last start, and return schedule and log."""
         while (end := self._running.next_completion()) is not None:
             self._completion[self._running.complete(end)] = end
         return _simulation(
@@ -250,7 +251,7 @@ def _simulation(
 
 
 def _schedule(instance: JobsInstance, cluster: ClusterState, start: np.ndarray) -> JobsSchedule:
-    """Return the schedule; the entries of a placement are in the order that it asks for."""
+    """Return the schedule; its entries are in order of job, stage and server."""
     empty = np.zeros(0, dtype=np.int64)
     placements = [cluster.placement_of[job] for job in range(instance.num_jobs)]
     sizes = [

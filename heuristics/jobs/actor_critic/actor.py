@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def deep_log_probabilities(actor: DeepNetwork, x: jax.Array) -> jax.Array:
-    """Return the logarithms of pi_i(. | s; theta_i): the deep network on s, then softmax.
+    """Return the logarithms of pi_i(. | s; theta_i), shape (actions,): the deep network on s, then softmax.
 
     Parameters
     ----------
     actor
-        theta_i; all of it is trained. Printed: m (D m + d + 1) numbers, which is a network of one output; ours: one row
-        of b for each action.
+        theta_i; all of it is trained. Printed: m (D m + d + 1) numbers, hence one output; ours: one row of b for each
+        action.
     x
         s, norm 1, shape (d,).
     """
@@ -36,12 +36,12 @@ def directions(log_probability: Callable[[Any, Any], jax.Array], weights: Any, s
     Parameters
     ----------
     log_probability
-        Of what one agent did in one step: its weights, its part of one step. Any actor will do, of any inputs; the sum
-        over all decisions where it made several, 0 where it made none.
+        Log probability of the actions of one agent in one step, from its weights and its part of the step; the sum over
+        its decisions if there are several, 0 without decisions. Any actor with any inputs can be used.
     weights
-        theta of all agents, a nest of arrays whose first axis is the agent.
+        theta of all agents, a nest of arrays whose first axis is the agent; the result has the same form.
     steps
-        Nest of arrays with axes (M, N, ...): what `log_probability` needs.
+        Nest of arrays with axes (M, N, ...), the inputs of `log_probability`.
     signals
         After gossip, shape (M, N).
     """
@@ -56,7 +56,7 @@ def directions(log_probability: Callable[[Any, Any], jax.Array], weights: Any, s
 
 
 LEAST_NORM = 1e-8
-"""Shorter directions are not stretched to length 1 (ours; the paper divides by 0 there)."""
+"""Shorter directions are not scaled to length 1 (ours; the paper divides by 0 there)."""
 
 
 def actor_update(settings: ActorCriticSettings, alpha: float | jax.Array) -> optax.GradientTransformation:
@@ -67,7 +67,7 @@ def actor_update(settings: ActorCriticSettings, alpha: float | jax.Array) -> opt
     settings
         `update`, `alpha_schedule` and `max_norm`.
     alpha
-        The first step; traced, so that other steps need no other program.
+        First step size; traced, so that other sizes need no other program.
     """
     rate: Any = alpha if settings.alpha_schedule == "constant" else lambda count: alpha / (count + 1.0)
     if settings.update == "adam":

@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array
 
 UNROLLED = 8
-"""Layers that are compiled one by one."""
+"""Number of layers that are compiled one by one."""
 
 
 class Ends(NamedTuple):
@@ -54,7 +54,7 @@ def random_network(
     inputs, width, depth, outputs
         d, m, D and the number of outputs, 1 for a critic.
     last_scale
-        b is multiplied by it. Printed: 1. Ours: 0.1 for actors, whose first policy is then nearly uniform.
+        Factor of b. Printed: 1. Ours: 0.1 for actors, whose first policy is then nearly uniform.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def random_network(
 
 
 def outputs_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
-    """Return the outputs of a network.
+    """Return the outputs of a network, shape (outputs,).
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def outputs_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
         """Pass one layer."""
         return scale * jax.nn.relu(layer @ hidden), None
 
-    # a loop only beyond eight layers: faster to run without, to compile with
+    # a loop only beyond eight layers: it compiles faster but runs more slowly
     hidden, _ = jax.lax.scan(through, ends.first @ x, layers, unroll=min(len(layers), UNROLLED))
     return ends.last @ hidden
 
@@ -96,20 +96,20 @@ def value_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def unit(x: jax.Array) -> jax.Array:
-    """Scale to norm 1 along the last axis, as the paper wants inputs; zeros stay zeros."""
+    """Scale to norm 1 along the last axis, as the paper assumes of inputs; zeros stay zeros."""
     return x / jnp.maximum(jnp.linalg.norm(x, axis=-1, keepdims=True), 1e-12)
 
 
 def linear_critic(*, inputs: int, width: int, depth: int) -> DeepNetwork:
     """Return a linear critic with weights 0, in the form that `critic_pass` takes: one layer of one row.
 
-    f(x; w) = (D m)^(1/2) w x. With this factor its gradient is as long as that of a deep critic of width m and depth D
-    is at first, on average, so that one step beta moves both values equally far.
+    f(x; w) = (D m)^(1/2) w x. With this factor its gradient is on average as long as the initial gradient of a deep
+    critic of width m and depth D, so that a step beta moves both values equally far.
 
     Parameters
     ----------
     width, depth
-        m and D of the deep critic that it is compared with.
+        m and D of the deep critic with which it is compared.
     """
     first: Any = np.zeros((0, inputs), dtype=np.float32)
     scale: Any = np.full((1, 1), (depth * width) ** 0.5, dtype=np.float32)
@@ -118,12 +118,12 @@ def linear_critic(*, inputs: int, width: int, depth: int) -> DeepNetwork:
 
 
 def linear_value_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
-    """Return what a linear critic says of an input of norm 1, a scalar."""
+    """Return the value of a linear critic for an input of norm 1, a scalar."""
     return (ends.last @ (layers[0] @ x))[0]
 
 
 ROUNDING = 1e-6
-"""Ours: share of B within which a layer on the border, as the last projection left it, counts as inside."""
+"""Ours: share of B within which a layer on the border, where the last projection put it, counts as inside."""
 
 
 def project(layers: Array, centre: Array, radius: float | Array) -> tuple[Array, Array]:
@@ -153,29 +153,27 @@ def project(layers: Array, centre: Array, radius: float | Array) -> tuple[Array,
     return jnp.where(outside[..., None, None], centre + difference * factor[..., None, None], layers), outside
 
 
-# The critics of all agents: temporal differences on a batch of steps, projection, running mean (Algorithm 2).
-#
-# A critic is the network of `deep_network` on x; what x is makes it a Q critic (state and joint action; printed) or a V
-# critic (state alone; ours). Nothing else differs, so this file serves both.
+# Algorithm 2. The input x makes a critic a Q critic (state and joint action; printed) or a V critic (state alone;
+# ours).
 
 
 ValueFunction = Callable[[Ends, jax.Array, jax.Array], jax.Array]
-"""What a critic with ends and layers says of an input, a scalar."""
+"""Value of a critic with ends and layers for an input, a scalar."""
 
 
 class Transitions(NamedTuple):
-    """Steps, in the order in which they were made, as critics see them; all agents see the same inputs.
+    """Steps in order, as inputs of the critics; all agents have the same inputs.
 
     Parameters
     ----------
     x
         Inputs, norm 1, shape (steps, d).
     next_x
-        Inputs of what follows: of s' for a V critic, of (s', a') for a Q critic; shape (steps, d).
+        Inputs for s' (V critic) or (s', a') (Q critic), shape (steps, d).
     reward
         Local rewards r_i, shape (steps, N).
     discount
-        gamma, or gamma to the power of the step's length; 0 where an episode ends for good; shape (steps,).
+        gamma, or gamma to the power of the step's length; 0 at the true end of an episode; shape (steps,).
     """
 
     x: jax.Array
@@ -185,14 +183,14 @@ class Transitions(NamedTuple):
 
 
 class CriticPass(NamedTuple):
-    """What the critics learn from one batch.
+    """Results of one batch of steps.
 
     Parameters
     ----------
     mean
-        Running means of the weights, shape (N, D, m, m): what is gossiped and goes on.
+        Running means of the weights, shape (N, D, m, m), which are gossiped.
     hits
-        Share of the projections that had something to do, of all layers, agents and steps; a scalar.
+        Share of the projections that changed weights, over all layers, agents and steps; a scalar.
     """
 
     mean: jax.Array
@@ -200,7 +198,7 @@ class CriticPass(NamedTuple):
 
 
 def td_errors(ends: Ends, layers: jax.Array, transitions: Transitions, value_of: ValueFunction = value_of) -> jax.Array:
-    """Return r_i + discount f(next x; W_i) - f(x; W_i), minus the delta that is printed.
+    """Return r_i + discount f(next x; W_i) - f(x; W_i), shape (steps, N): minus the printed delta.
 
     Parameters
     ----------
@@ -214,7 +212,7 @@ def td_errors(ends: Ends, layers: jax.Array, transitions: Transitions, value_of:
 
 
 def values(ends: Ends, layers: jax.Array, x: jax.Array, value_of: ValueFunction = value_of) -> jax.Array:
-    """Return what all critics say of many inputs of shape (steps, d): shape (steps, N)."""
+    """Return the values of all critics for inputs of shape (steps, d): shape (steps, N)."""
     return jax.vmap(jax.vmap(value_of, in_axes=(None, 0, None)), in_axes=(None, None, 0))(ends, layers, x)
 
 
@@ -228,7 +226,7 @@ def critic_pass(
     radius: float | jax.Array,
     value_of: ValueFunction = value_of,
 ) -> CriticPass:
-    """Let every agent go through the steps once.
+    """Let every critic learn from the steps once, in order.
 
     For k = 0, 1, ...: W_i := project(W_i + beta error_i grad f(x_k; W_i)), mean_i := ((k+1) mean_i + W_i) / (k+2).
 
@@ -237,7 +235,7 @@ def critic_pass(
     ends
         H and b, fixed and common.
     layers
-        W_i at the start, shape (N, D, m, m). Printed: the common W(0) at every call. Ours: what the last call left.
+        W_i at the start, shape (N, D, m, m). Printed: the common W(0) at every call. Ours: those after the last call.
     centre
         Middle of the projection, shape (D, m, m): the first W(0) (ours; the paper has no other).
     transitions

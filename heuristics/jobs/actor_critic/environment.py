@@ -1,4 +1,4 @@
-"""What a decentralised actor-critic learns in, and the grid world of Zhang et al. (2025)."""
+"""The protocol of environments of a decentralised actor-critic, and the grid world of Zhang et al. (2025)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Environment(Protocol):
     """N agents that see the whole state and act at once; its functions are traced by JAX, so they have no memory.
 
-    Environments are compared and hashed by their parameters: what was compiled for one serves its equals.
+    Environments are compared and hashed by their parameters: compiled programs are shared between equal ones.
     """
 
     @property
@@ -28,21 +28,21 @@ class Environment(Protocol):
 
     @property
     def num_features(self) -> int:
-        """Numbers that describe a state."""
+        """Number of features of a state."""
 
     @property
     def start_numbers(self) -> int:
-        """Random numbers that `start` is handed."""
+        """Number of random numbers for `start`."""
 
     @property
     def step_numbers(self) -> int:
-        """Random numbers that `step` is handed."""
+        """Number of random numbers for `step`."""
 
     def start(self, uniforms: jax.Array) -> Any:
         """Return s_0, drawn with numbers uniform in [0, 1), shape (start_numbers,)."""
 
     def step(self, state: Any, actions: jax.Array, uniforms: jax.Array) -> tuple[Any, jax.Array]:
-        """Return s' and what the agents get, shape (N,).
+        """Return s' and the rewards of the agents, shape (N,).
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Environment(Protocol):
         """Return the description of a state, shape (num_features,), not scaled."""
 
     def team_reward(self, rewards: jax.Array) -> jax.Array:
-        """Return what the team is judged by, from what the agents got, shape (..., N): shape (...)."""
+        """Return the team's reward, shape (...), from the rewards of the agents, shape (..., N)."""
 
 
 MOVES = ((0, 1), (0, -1), (-1, 0), (1, 0), (0, 0))
@@ -67,15 +67,15 @@ LANDMARKS = {
     3: ((2, 1), (6, 3), (10, 1)),
     4: ((2, 1), (5, 3), (8, 1), (11, 3)),
 }
-"""Cells by number of landmarks; ours, for those of the paper are not published."""
+"""Cells by number of landmarks; ours, because those of the paper are not published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimpleSpread:
     """N agents walk over a grid; the team's reward is minus the sum over landmarks of the L1 distance to the closest.
 
-    Printed: 13 x 5 grid, N fixed landmarks and N agents, moves up, down, left, right, stay, the reward above for all
-    agents alike. Ours: positions of landmarks; walls stop a move; agents may share a cell; the reward is that of the
+    Printed: 13 x 5 grid, N fixed landmarks and N agents, moves up, down, left, right, stay, the same reward for all
+    agents. Ours: positions of landmarks; walls stop a move; agents may share a cell; the reward is that of the
     cells after the move; features; local rewards.
 
     Parameters
@@ -83,13 +83,13 @@ class SimpleSpread:
     landmarks
         Cells (x, y).
     local_rewards
-        Whether an agent gets its own part (ours): minus the distances to the landmarks to which it is the closest,
-        ties to the agent with the lower index. The parts sum to the team's reward. Otherwise (printed) every agent
-        gets the team's reward.
+        Whether every agent gets a part of its own (ours): minus the distances to the landmarks to which it is the
+        closest, ties to the agent with the lower index. The parts sum to the team's reward. Otherwise (printed) every
+        agent gets the team's reward.
     reward_scale
-        Rewards that agents get are divided by it; what is reported is not.
+        Divisor of the rewards of agents; reported rewards are not divided.
     width, height
-        Of the grid, in cells.
+        Size of the grid in cells.
 
     Raises
     ------
@@ -144,14 +144,14 @@ class SimpleSpread:
         return jnp.floor(uniforms.reshape(self.num_agents, 2) * size).astype(jnp.int32)
 
     def step(self, state: Array, actions: Array, uniforms: Array) -> tuple[Array, Array]:
-        """Move, and return cells and rewards of shape (N,) as agents get them."""
+        """Move, and return cells and rewards of the agents, shape (N,)."""
         del uniforms
         moved = state + jnp.array(MOVES)[actions]
         moved = jnp.clip(moved, 0, jnp.array([self.width - 1, self.height - 1]))
         return moved, self.rewards(moved)
 
     def rewards(self, cells: Array) -> Array:
-        """Return what agents get at cells of shape (N, 2): shape (N,)."""
+        """Return the rewards of agents at cells of shape (N, 2), shape (N,)."""
         distance = jnp.abs(cells[:, None, :] - jnp.array(self.landmarks)).sum(axis=-1)  # agent, landmark
         least = distance.min(axis=0)
         if not self.local_rewards:
@@ -160,7 +160,7 @@ class SimpleSpread:
         return -jnp.where(is_closest, least, 0).sum(axis=1) / self.reward_scale
 
     def team_reward(self, rewards: Array) -> Array:
-        """Return the team's reward, not divided, from what the agents got, shape (..., N)."""
+        """Return the team's reward, not divided, from the rewards of the agents, shape (..., N)."""
         return self.reward_scale * (rewards.sum(axis=-1) if self.local_rewards else rewards[..., 0])
 
     def features(self, state: Array) -> Array:

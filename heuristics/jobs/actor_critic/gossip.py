@@ -1,4 +1,7 @@
-"""Gossip: who exchanges with whom, weighted means of what neighbours hold, and what that sends over the wires."""
+"""Gossip: graphs of agents, rounds of weighted means over neighbours, and the traffic of both.
+
+*Printed* is what Zhang et al. (2025) state, a *consequence* follows from it, *ours* is our reconstruction.
+"""
 
 from __future__ import annotations
 
@@ -51,19 +54,14 @@ def gossip_graph(name: str, num_agents: int) -> NDArray[np.bool_]:
     return edges
 
 
-# Gossip: agents replace what they hold by weighted means of what their neighbours hold, round after round.
-#
-# Marks: *printed* is what Zhang et al. (2025) state, *consequence* follows from it, *ours* is our reconstruction.
-
-
 Stacked = TypeVar("Stacked")
-"""Arrays, or a nest of them, whose first axis is the agent."""
+"""An array, or a nest of arrays, whose first axis is the agent."""
 
 TOLERANCE = 1e-9
-"""Within which rows and columns of weights sum to 1; below it a contraction counts as 0."""
+"""Tolerance of the sums of rows and columns of weights; a smaller contraction counts as 0."""
 
 LEAST_ROUNDS, LEFT_OVER = 10, 0.1
-"""Ours: fewest rounds of the default, and the share of the distance to consensus that it may leave."""
+"""Ours: fewest rounds by default, and the share of the distance to consensus that may remain."""
 
 
 def metropolis_weights(edges: ArrayLike) -> NDArray[np.float64]:
@@ -91,7 +89,7 @@ def metropolis_weights(edges: ArrayLike) -> NDArray[np.float64]:
 
 
 def averaging_weights(num_agents: int) -> NDArray[np.float64]:
-    """Return 1/N everywhere: one round is the exact mean, as infinitely many rounds of any other weights."""
+    """Return 1/N everywhere: one round gives the exact mean, like infinitely many rounds with any other weights."""
     return np.full((num_agents, num_agents), 1.0 / num_agents)
 
 
@@ -146,7 +144,7 @@ def check_weights(weights: ArrayLike) -> NDArray[np.float64]:
 
 
 def contraction(weights: ArrayLike) -> float:
-    """Return sigma: a round shrinks the distance to consensus by this factor at least.
+    """Return sigma: every round shrinks the distance to consensus at least by this factor.
 
     It is the second largest singular value; of symmetric weights also the second largest absolute eigenvalue.
     """
@@ -157,7 +155,7 @@ def contraction(weights: ArrayLike) -> float:
 def default_rounds(weights: ArrayLike) -> int:
     """Return the fewest rounds that leave a tenth of the distance to consensus, at least 10 (ours).
 
-    One round where that is the exact mean, none for one agent.
+    One round if it gives the exact mean, none for one agent.
     """
     matrix = check_weights(weights)
     if len(matrix) == 1:
@@ -166,12 +164,12 @@ def default_rounds(weights: ArrayLike) -> int:
     if sigma <= TOLERANCE:
         return 1
     if sigma >= 1.0 - TOLERANCE:
-        raise ValueError("weights: expected a connected graph, got agents that never hear of each other.")
+        raise ValueError("weights: expected a connected graph, got agents that never exchange messages.")
     return max(LEAST_ROUNDS, int(np.ceil(np.log(LEFT_OVER) / np.log(sigma) - TOLERANCE)))
 
 
 def gossip_operator(weights: ArrayLike, rounds: int) -> NDArray[np.float32]:
-    """Return the matrix that stands for a number of rounds, shape (N, N), float32.
+    """Return the matrix of a number of rounds, shape (N, N), float32.
 
     Raises
     ------
@@ -184,7 +182,7 @@ def gossip_operator(weights: ArrayLike, rounds: int) -> NDArray[np.float32]:
 
 
 def mix(operator: ArrayLike, held: Stacked) -> Stacked:
-    """Apply a matrix from `gossip_operator` to what the agents hold: arrays with the agent as first axis."""
+    """Apply a matrix from `gossip_operator` to arrays whose first axis is the agent."""
     import jax
     import jax.numpy as jnp
 
@@ -194,7 +192,7 @@ def mix(operator: ArrayLike, held: Stacked) -> Stacked:
 
 
 FLOAT_BYTES = 4
-"""Of a number in a message."""
+"""Bytes of a number in a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +202,9 @@ class GossipTraffic:
     Parameters
     ----------
     critic_messages, critic_bytes
-        Of critics: all trained weights each.
+        Messages of critics, each with all trained weights.
     signal_messages, signal_bytes
-        Of actor signals: one number per step of the actor each.
+        Messages of actor signals, each with one number per step of the actor.
     """
 
     critic_messages: int
@@ -221,19 +219,19 @@ class GossipTraffic:
 
     @property
     def bytes(self) -> int:
-        """All bytes of an iteration, headers left out."""
+        """All bytes of an iteration, without headers."""
         return self.critic_bytes + self.signal_bytes
 
 
 def gossip_traffic(weights: ArrayLike, rounds: int, *, critic_size: int, signal_size: int) -> GossipTraffic:
-    """Count what one iteration sends.
+    """Count the messages of one iteration.
 
     Parameters
     ----------
     weights
         Doubly stochastic matrix; positive entries off the diagonal are sent.
     rounds
-        Of gossip, for critics and signals alike.
+        Rounds of gossip, the same for critics and signals.
     critic_size, signal_size
         Numbers in a message: D m^2 trained weights; M signals.
     """

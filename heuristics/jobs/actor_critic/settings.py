@@ -1,4 +1,4 @@
-"""Which actor-critic: the printed one, the repaired one, and everything between."""
+"""Settings of the actor-critic: the printed variant, the repaired one, and everything between."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RESTARTS = ("kernel", "episode")
 class ActorCriticSettings:
     """The numbers and variants of the decentralised deep actor-critic of Zhang et al. (2025).
 
-    What is *printed* is the paper's, a *consequence* is derived from it, *ours* is our reconstruction: nothing of ours
-    has the guarantee of the paper's theorem. Defaults are those of `REPAIRED`.
+    *Printed* is what the paper states, a *consequence* is derived from it, *ours* is our reconstruction, which does not
+    have the guarantee of the paper's theorem. Defaults are those of `REPAIRED`.
 
     Parameters
     ----------
@@ -26,49 +26,49 @@ class ActorCriticSettings:
         T, steps of the actor.
     critic_steps, actor_steps
         K and M, steps in the environment per iteration. Printed for the grid: 1 and 1. Consequence: with M = 1 and a
-        normalised step only the sign of the signal counts. Ours: at least 10.
+        normalised step only the sign of the signal matters. Ours: at least 10.
     width, depth
-        m and D, of critics and actors.
+        m and D of critics and actors.
     gamma
         Discount, in [0, 1].
     gossip_rounds
-        tg, of critics and signals.
+        tg, rounds of gossip of critics and of signals.
     signal
-        What scores of actions are weighted with. "q_residual" (printed): r + gamma Q(s', a') - Q(s, a) up to the sign;
+        Weight of the scores of actions. "q_residual" (printed): r + gamma Q(s', a') - Q(s, a) up to the sign;
         consequence: its mean is 0 at the exact critic. "q_value" (printed, as an ablation): Q(s, a). "q_advantage"
-        (ours): Q(s, a) less its mean over `advantage_samples` other joint actions. "v" (ours): r + gamma V(s') - V(s).
+        (ours): Q(s, a) minus its mean over `advantage_samples` other joint actions. "v" (ours): r + gamma V(s') - V(s).
     sign
-        Of "q_residual" only, and a matter of it alone. "printed": theta + alpha (Q - r - gamma Q') grad log pi, which
-        descends (consequence). "repaired": minus that.
+        Sign of "q_residual"; the other signals have no other. "printed": theta + alpha (Q - r - gamma Q') grad log pi,
+        which descends (consequence). "repaired": minus that.
     advantage_samples
-        Of "q_advantage".
+        Number of samples for "q_advantage".
     warm_start
-        Whether critics go on from what they learned (ours) or from W(0) at every iteration (printed).
+        Whether critics continue from their weights (ours) or begin every iteration at W(0) (printed).
     target
-        "restarted" (printed): s' of the critic's target is the state that the next step starts from, a restart
-        included, which is another process's value (consequence). "true" (ours): the state that was reached.
+        "restarted" (printed): s' of the critic's target is the state from which the next step starts, even after a
+        restart, which gives the value of another process (consequence). "true" (ours): the state that was reached.
     restart
         "kernel" (printed for the theorem): after every step with probability 1 - gamma. "episode" (printed for the
         grid): after every `episode_steps`.
     episode_steps
-        Of "episode"; printed: 10.
+        Steps of an "episode"; printed: 10.
     alpha, alpha_schedule
-        Step of the actor: alpha, or alpha / (t + 1) where it is "harmonic". Printed: alpha / t from t = 0, which is not
-        defined; for the grid, at most 0.005.
+        Step of the actor: alpha, or alpha / (t + 1) if the schedule is "harmonic". Printed: alpha / t from t = 0, which
+        is not defined; for the grid, at most 0.005.
     update
         "normalised" (printed): theta + alpha d / ||d||, per agent. "plain": theta + alpha d. "adam" (ours): Adam on -d,
         norms clipped at `max_norm`.
     max_norm
-        Of "adam".
+        Largest norm of a direction for "adam".
     beta
         Step of the critic. Printed: K^(-1/2) in the theorem, at most 0.001 for the grid.
     radius
-        B per layer around the first W(0). Printed: the set; its B is not given for the experiments. Ours: 20.
+        B per layer around the first W(0). Printed: the set, but not B in the experiments. Ours: 20.
     last_scale
-        The actor's b is multiplied by it. Printed: 1, whose first policy is almost deterministic (consequence). Ours:
+        Factor of the actor's b. Printed: 1, with which the first policy is almost deterministic (consequence). Ours:
         0.1.
     reward_shift
-        Added to what every agent gets (ours), for theory's 0 <= r.
+        Added to the reward of every agent (ours), because the theory assumes 0 <= r.
 
     Raises
     ------
@@ -154,4 +154,4 @@ Not given: B, alpha's schedule (at most 0.005, here constant) and beta's (at mos
 """
 
 REPAIRED = ActorCriticSettings()
-"""With every repair; ours."""
+"""The settings with every repair; ours."""

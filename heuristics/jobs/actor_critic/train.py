@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where a run is.
+    """The state of a run.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ class Rollout(NamedTuple):
     Parameters
     ----------
     observation
-        What actors saw, norm 1, shape (steps, d).
+        Inputs of the actors, norm 1, shape (steps, d).
     actions
-        Of all agents, shape (steps, N).
+        Actions of all agents, shape (steps, N).
     others
-        Critic inputs of other joint actions drawn in the same states, shape (steps, samples, d); samples is 0 where
-        nobody asks for them.
+        Critic inputs of other joint actions drawn in the same states, shape (steps, samples, d); samples is 0 if they
+        are not needed.
     team_reward
         As the environment reports it, shape (steps,).
     """
@@ -89,16 +89,16 @@ def roll_out(
     settings
         `gamma`, `restart`, `episode_steps`, `target`, `signal`, `advantage_samples` and `reward_shift`.
     log_probabilities
-        Of the actions of one agent: its weights, the observation.
+        Log probabilities of the actions of one agent, from its weights and the observation.
     weights
-        Of the actors, first axis the agent.
+        Weights of the actors, first axis the agent.
     uniforms
-        Numbers uniform in [0, 1), shape (steps, `numbers_per_step`): all that is random.
+        All random numbers, uniform in [0, 1), shape (steps, `numbers_per_step`).
 
     Returns
     -------
     tuple
-        Where it ended, and the steps.
+        The last state, and the steps.
     """
     actions, has_q = environment.num_actions, settings.signal != "v"
     policies = jax.vmap(log_probabilities, in_axes=(0, None))
@@ -162,7 +162,7 @@ def _shapes(environment: Environment, settings: ActorCriticSettings) -> _Numbers
 
 
 def _numbers(environment: Environment, settings: ActorCriticSettings, uniforms: jax.Array) -> _Numbers:
-    """Deal the numbers out."""
+    """Split the numbers by use."""
     shapes = _shapes(environment, settings)
     ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
     parts = (uniforms[:, end - math.prod(shape) : end] for shape, end in zip(shapes, ends, strict=True))
@@ -183,10 +183,10 @@ def drawn(log_probabilities: jax.Array, uniforms: jax.Array) -> jax.Array:
 def restarted(
     environment: Environment, settings: ActorCriticSettings, place: Place, uniform: jax.Array, starts: jax.Array
 ) -> Place:
-    """Return where the next step begins: at the place, or at s_0 with age 0.
+    """Return the state in which the next step begins: the given one, or s_0 with age 0.
 
-    "kernel" is printed: with probability gamma the place itself. Consequence: the states that steps begin from are then
-    distributed, in the long run, as (1 - gamma) times the discounted visits from s_0.
+    "kernel" is printed: with probability gamma the given state. Consequence: in the long run the states in which steps
+    begin are distributed as (1 - gamma) times the discounted visits from s_0.
     """
     again = uniform >= settings.gamma if settings.restart == "kernel" else place.age >= settings.episode_steps
     fresh = environment.start(starts)
@@ -195,11 +195,11 @@ def restarted(
 
 
 SIGN = {"printed": -1.0, "repaired": 1.0}
-"""What r + gamma Q(s', a') - Q(s, a) is multiplied with before theta + alpha d."""
+"""Factor of r + gamma Q(s', a') - Q(s, a) before theta + alpha d."""
 
 
 class Curves(NamedTuple):
-    """What was measured, per run and iteration.
+    """Measurements per run and iteration.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class Curves(NamedTuple):
     weight_gap
         max ||W_i - mean W|| of the critics after gossip, shape (runs, T).
     projection_hits
-        Share of projections that had something to do, shape (runs, T).
+        Share of projections that changed weights, shape (runs, T).
     direction_norm
         ||d_i|| of every agent, shape (runs, T, N).
     td_error
@@ -235,7 +235,7 @@ class TrainingRuns:
     actors
         theta_i at the end; arrays with axes (runs, N, ...).
     traffic
-        What gossip sends in one iteration.
+        Messages of gossip in one iteration.
     """
 
     seeds: tuple[int, ...]
@@ -247,7 +247,7 @@ class TrainingRuns:
 
 
 class _State(NamedTuple):
-    """What an iteration changes."""
+    """The variables of a run."""
 
     actors: Any
     optimiser: Any
@@ -256,7 +256,7 @@ class _State(NamedTuple):
 
 
 class _NumbersActorCritic(NamedTuple):
-    """What may differ between runs of one compiled program."""
+    """Numbers that may differ between runs of one compiled program."""
 
     operator: jax.Array
     alpha: jax.Array
@@ -266,7 +266,7 @@ class _NumbersActorCritic(NamedTuple):
 
 
 class _Beginning(NamedTuple):
-    """What a run begins with."""
+    """The initial values of a run."""
 
     critic: DeepNetwork
     actors: DeepNetwork
@@ -303,20 +303,20 @@ def actor_critic(
     Parameters
     ----------
     settings
-        What is trained and how; `gossip_rounds` of the weights.
+        Variant and numbers of the training.
     weights
         Doubly stochastic matrix Am, shape (N, N).
     seeds
-        Of everything random in a run. The same seeds, settings, computer and versions give the same bytes.
+        Seeds of all random numbers of the runs. The same seeds, settings, computer and versions give the same bytes.
     actors
-        theta_0 of each run, `TrainingRuns.actors` of others; by default they are drawn. Everything else is drawn as it
-        is without them.
+        theta_0 of each run, `TrainingRuns.actors` of others; by default they are drawn. All other numbers are drawn as
+        without them.
 
     Raises
     ------
     ValueError
-        If the weights are not those of as many agents as the environment has, there is no seed, or the actors are of
-        another number of runs, of other agents or of another size.
+        If the number of agents of the weights differs from that of the environment, there is no seed, or the actors
+        have another number of runs, number of agents or size.
 
     References
     ----------
@@ -356,7 +356,7 @@ def actor_critic(
 
 
 def _checked(actors: DeepNetwork, drawn: DeepNetwork) -> DeepNetwork:
-    """Return the actors, which must have the shapes of those that are drawn."""
+    """Return the actors, which must have the shapes of the drawn ones."""
     for mine, expected in zip(jax.tree.leaves(actors), jax.tree.leaves(drawn), strict=True):
         if np.shape(mine) != expected.shape:
             raise ValueError(f"actors: expected weights of shape {expected.shape}, got {np.shape(mine)}.")
@@ -397,7 +397,7 @@ def _iterate(
 ) -> tuple[_State, tuple[jax.Array, ...]]:
     """Make one iteration."""
     shape = (settings.critic_steps + settings.actor_steps, numbers_per_step(environment, settings))
-    # policies change at the end only: the steps of critics and actors are one walk
+    # policies change only at the end: the steps of critics and actors are one rollout
     place, steps = roll_out(
         environment, settings, deep_log_probabilities, state.actors, state.place, jax.random.uniform(key, shape)
     )
@@ -434,18 +434,16 @@ def signals_of(
     errors: jax.Array,
     sign: float | jax.Array,
 ) -> jax.Array:
-    """Return what the actors' scores are weighted with, before gossip, as directions of ascent are meant to be.
+    """Return the weights of the actors' scores before gossip, shape (M, N), with the sign of an ascent.
 
     Parameters
     ----------
-    settings
-        `signal`.
     ends, critics
         The critics after gossip.
     errors
         Their temporal differences, as `td_errors` returns them.
     sign
-        Of `SIGN`; a matter of "q_residual" alone. Traced, so that both signs are one program.
+        A value of `SIGN`, used only by "q_residual". Traced, so that both signs share a program.
     """
     if settings.signal == "v":
         return errors

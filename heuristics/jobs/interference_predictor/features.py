@@ -39,9 +39,9 @@ class RunningJob:
     Parameters
     ----------
     replicas
-        How many it has there.
+        Number of its replicas there.
     own, sens
-        What it asks there of each resource, and its sensitivities under its placement, in per mille; see
+        Its demand there for each resource, and its sensitivities under its placement, in per mille; see
         `resource_demand`.
     partners
         Classes of the jobs that share a GPU with it there, each once.
@@ -55,30 +55,28 @@ class RunningJob:
 
 
 class ServerRows(NamedTuple):
-    """What a predictor is asked about one server; a job has a row per class of partner, one if it has no partner.
+    """The inputs of a predictor for one server; a job has a row per class of partner, one if it has no partner.
 
-    The largest y over the rows of a job is that of the job: sharing slows by the slowest partner, resources add to it.
+    The y of a job is the largest over its rows: sharing slows it down by the slowest partner, resources add to that.
     """
 
-    resident: NDArray[np.int64]  # (rows,), positions in the list of residents
+    position: NDArray[np.int64]  # (rows,), of the job in the list of jobs on the server
     partner: tuple[int | None, ...]  # class of the partner
     features: NDArray[np.float64]  # (rows, features)
     load: tuple[Amount, ...]  # of the server, in per mille
 
 
-def server_rows(
-    space: FeatureSpace, instance: JobsInstance, server: int, residents: Sequence[RunningJob]
-) -> ServerRows:
+def server_rows(space: FeatureSpace, instance: JobsInstance, server: int, running: Sequence[RunningJob]) -> ServerRows:
     """Return the rows of all jobs on a server."""
-    load = tuple(map(sum, zip(*(resident.own for resident in residents), strict=True)))
+    load = tuple(map(sum, zip(*(one.own for one in running), strict=True)))
     positions, partners, features = [], [], []
-    for position, resident in enumerate(residents):
-        for partner in resident.partners or (None,):
+    for position, one in enumerate(running):
+        for partner in one.partners or (None,):
             positions.append(position)
             partners.append(partner)
-            features.append(space.row(instance, server, resident, load, partner))
+            features.append(space.row(instance, server, one, load, partner))
     return ServerRows(
-        resident=np.array(positions, dtype=np.int64),
+        position=np.array(positions, dtype=np.int64),
         partner=tuple(partners),
         features=np.array(features).reshape(len(features), space.num_features),
         load=load,
@@ -142,11 +140,11 @@ class FeatureSpace:
         self,
         instance: JobsInstance,
         server: int,
-        resident: RunningJob,
+        running: RunningJob,
         load: Sequence[Amount],
         partner: int | None,
     ) -> NDArray[np.float64]:
-        """Return the features of a job on a server beside others.
+        """Return the features of a job on a server with others.
 
         Parameters
         ----------
@@ -161,17 +159,17 @@ class FeatureSpace:
             Shape (features,), float64, in the order of `names`.
         """
         interference = instance.interference
-        assert interference is not None  # a resident has demands
+        assert interference is not None  # a running job has demands
         classes, resources = interference.classes, interference.resources
-        use = dict(zip(resources, interference.use[resident.job].tolist(), strict=True))
-        sens = dict(zip(resources, resident.sens, strict=True))
-        own = dict(zip(resources, resident.own, strict=True))
+        use = dict(zip(resources, interference.use[running.job].tolist(), strict=True))
+        sens = dict(zip(resources, running.sens, strict=True))
+        own = dict(zip(resources, running.own, strict=True))
         others = {name: whole - own[name] for name, whole in zip(resources, load, strict=True)}
         return np.array(
             [
-                *_one_hot(classes[interference.job_class[resident.job]], self.classes),
+                *_one_hot(classes[interference.job_class[running.job]], self.classes),
                 *(float(part.get(name, 0)) / FULL_SPEED for part in (use, sens) for name in self.resources),
-                float(resident.replicas),
+                float(running.replicas),
                 *(float(part.get(name, 0)) / FULL_SPEED for part in (own, others) for name in self.resources),
                 *_one_hot(None if partner is None else classes[partner], self.classes),
                 *_one_hot(instance.kinds[instance.server_kind[server]], self.kinds),

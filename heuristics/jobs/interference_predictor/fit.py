@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 HELD_OUT_SHARE = 0.4
-"""Of the classes that a sample has: with 8 classes 3, and 6 of 36 pairs; with 26 classes 10, and 55 of 351 pairs."""
+"""Share of the classes that are held out: 3 of 8 classes, 6 of 36 pairs; 10 of 26 classes, 55 of 351 pairs."""
 
 
 def held_out_classes(classes: Sequence[str], rng: np.random.Generator, share: float = HELD_OUT_SHARE) -> frozenset[str]:
-    """Draw classes whose pairs among each other, twins too, are held out; each of them is seen beside other classes.
+    """Draw classes whose pairs among each other, twins too, are held out; each is still seen with other classes.
 
     A block of classes (ours) rather than single pairs: with several jobs on a server both parts then have co-locations
     of every size.
@@ -45,7 +45,7 @@ def held_out_classes(classes: Sequence[str], rng: np.random.Generator, share: fl
 def split_by_classes(sample: CoLocationSample, held_out: frozenset[str]) -> tuple[CoLocationSample, CoLocationSample]:
     """Return the co-locations with no pair, and those with nothing but pairs, among held-out classes.
 
-    Those with pairs of both sorts are in neither part, so that no pair is in both.
+    Co-locations with pairs of both sorts are in neither part, so that no pair is in both.
     """
     unseen = [[set(pair) <= held_out for pair in pairs] for pairs in sample.pairs]
     seen_part = np.array([not any(which) for which in unseen], dtype=bool)
@@ -60,9 +60,9 @@ class PredictionErrors:
     Parameters
     ----------
     y
-        Of y = ln(1000 / speed).
+        Error of y = ln(1000 / speed).
     speed
-        Of the speed that simulators would use, in per mille.
+        Error of the speed that simulators would use, in per mille.
     """
 
     y: float
@@ -91,14 +91,14 @@ CONSTANT, RIDGE, NETWORK = "constant", "ridge", "network"
 
 
 BLOCKS = 4
-"""How often pairs are held out for the choice; one block of classes alone decides too much by chance (ours)."""
+"""Number of times that pairs are held out for the choice; a single block of classes would decide by chance (ours)."""
 
 _DRAWS = 100  # of a block, until there are co-locations on both sides
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FittedPredictors:
-    """All models, and which is kept.
+    """All models and the chosen one.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class FittedPredictors:
     held_out
         For every block the classes whose pairs among each other were held out.
     losses
-        Of the network that was fitted to all, per epoch.
+        Losses per epoch of the network that was fitted to all co-locations.
     """
 
     models: Mapping[str, SpeedModel]
@@ -130,7 +130,7 @@ def fit_models(
     Parameters
     ----------
     epochs
-        Of the network; default `EPOCHS`.
+        Passes over all rows; default `EPOCHS`.
 
     Returns
     -------
@@ -155,17 +155,15 @@ def fit_predictor(
     ----------
     sample
         Co-locations of at least 3 classes.
-    rng
-        Of the held-out classes and of the networks.
     epochs
-        Of the network; default `EPOCHS`.
+        Passes of a network over all rows; default `EPOCHS`.
     blocks
-        How often pairs are held out, at least 1.
+        Number of times that pairs are held out, at least 1.
 
     Raises
     ------
     ValueError
-        If there are fewer than 3 classes, or no co-locations of nothing but pairs that can be held out.
+        If there are fewer than 3 classes, or no co-locations that consist of held-out pairs only.
     """
     if blocks < 1:
         raise ValueError(f"blocks: expected at least 1, got {blocks}.")

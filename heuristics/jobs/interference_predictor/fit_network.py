@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LEARNING_RATE = 1e-3
-"""Of Adam."""
+"""Learning rate of Adam."""
 
 EPOCHS = 200
 """Passes over all rows."""
@@ -34,7 +34,7 @@ BATCH = 256
 
 
 class FittedNetwork(NamedTuple):
-    """A network and how it came about."""
+    """A network and its training losses."""
 
     model: NeuralNetworkModel
     losses: NDArray[np.float32]  # mean Huber loss of every epoch
@@ -58,9 +58,9 @@ def fit_network(
     y
         Shape (rows,).
     rng
-        Of first weights and order of rows.
+        Source of the first weights and of the order of rows.
     epochs
-        Passes over all rows, at least 1; what is left over after full batches rests for a pass.
+        Passes over all rows, at least 1; rows that fill no whole batch are skipped for one pass.
     """
     rows, num_features = features.shape
     mean, scale = mean_and_scale(features)
@@ -68,11 +68,11 @@ def fit_network(
     layers = initial_layers(num_features, rng)
     size = min(batch, rows)
     steps = rows // size
-    room = 1 << (rows - 1).bit_length()  # padded to a power of two: samples of about one size share a program
-    order = np.zeros((epochs, room // size, size), dtype=np.int32)
+    padded = 1 << (rows - 1).bit_length()  # a power of two: samples of about one size share a program
+    order = np.zeros((epochs, padded // size, size), dtype=np.int32)
     for epoch in order:
         epoch[:steps] = rng.permutation(rows)[: steps * size].reshape(steps, size)
-    padding = room - rows
+    padding = padded - rows
     trained, losses = _trainer(learning_rate)(
         layers,
         np.pad(x, ((0, padding), (0, 0))),
@@ -99,7 +99,7 @@ def mean_loss(layers: dict[str, Any], x: ArrayLike, y: ArrayLike) -> jax.Array:
 
 @cache
 def _trainer(learning_rate: float) -> Callable[..., tuple[dict[str, Any], jax.Array]]:
-    """Return the compiled training; JAX keeps a program per shape. Of `order`, (epochs, room, batch), `steps` count."""
+    """Return the compiled training, one program per shape; only the first `steps` batches of an epoch count."""
     optimiser = optax.adam(learning_rate)
 
     def train(layers: dict[str, Any], x: Any, y: Any, order: Any, steps: Any) -> tuple[dict[str, Any], jax.Array]:

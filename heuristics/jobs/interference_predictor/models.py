@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_only(values: ArrayLike, dtype: DTypeLike) -> NDArray[np.generic]:
-    """Return a read-only copy of a type."""
+    """Return a read-only copy with a dtype."""
     array: NDArray[np.generic] = np.array(values, dtype=dtype, order="C")
     array.flags.writeable = False
     return array
@@ -25,7 +25,7 @@ _SAME = 1e-12  # a smaller deviation, relative to the values, is rounding of one
 def mean_and_scale(features: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and 1 / standard deviation of every feature, each of shape (features,).
 
-    A feature that is constant in training has scale 0 (ours): nothing was learned of it, and nothing comes of it later.
+    A feature that is constant in training has scale 0 (ours): nothing is learned from it, and it has no effect later.
     """
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     is_constant = deviation <= _SAME * np.abs(features).max(axis=0, initial=0.0)
@@ -40,7 +40,7 @@ def standardised(
 
 
 class SpeedModel(Protocol):
-    """Tells y = ln(1000 / speed) from features; a frozen dataclass of arrays, so that it can be stored."""
+    """Predicts y = ln(1000 / speed) from features; a frozen dataclass of arrays, so that it can be stored."""
 
     def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return y, at least 0, of shape (rows,), for features of shape (rows, features)."""
@@ -49,7 +49,7 @@ class SpeedModel(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConstantModel:
-    """Predicts the same whatever the features.
+    """Predicts a constant.
 
     Parameters
     ----------
@@ -74,19 +74,17 @@ def fit_constant(y: ArrayLike) -> ConstantModel:
 
 
 PENALTY = 1e-3
-"""Of the sum of squared weights, beside the sum of squared errors."""
+"""Weight of the sum of squared weights relative to the sum of squared errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RidgeModel:
-    """Predicts a weighted sum of standardised features, or 0 where that is negative (ours, for y is never).
+    """Predicts a weighted sum of standardised features, or 0 where that is negative (ours, because y never is).
 
     Parameters
     ----------
-    mean, scale
-        Of the features, shape (features,), float64.
-    weights
-        Shape (features,), float64.
+    mean, scale, weights
+        Shape (features,), float64; see `mean_and_scale`.
     intercept
         Shape (), float64.
     """
@@ -141,7 +139,7 @@ class NeuralNetworkModel:
     Parameters
     ----------
     mean, scale
-        Of the features, shape (features,), float64.
+        Shape (features,), float64; see `mean_and_scale`.
     w1, b1, w2, b2, w3, b3
         Weights, float32; row i of a matrix belongs to input i. Shapes (features, hidden), (hidden,), (hidden, hidden),
         (hidden,), (hidden, 1), (1,).

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def predicted_jobs(instance: JobsInstance, predictor: InterferencePredictor) -> InterferingJobs:
-    """Return what knows the completions of an instance at predicted speeds, with nothing running yet.
+    """Return a model of the completions of an instance at predicted speeds, with nothing running yet.
 
-    For training only: whatever is reported comes from the true model.
+    It is for training only: all reported numbers come from the true model.
 
     Raises
     ------
@@ -38,7 +38,7 @@ class PredictedCoLocation(CoLocation):
     Parameters
     ----------
     instance
-        With interference. Its pairs of classes are not looked at.
+        With interference. Its pairs of classes are ignored.
     """
 
     def __init__(self, instance: JobsInstance, predictor: InterferencePredictor) -> None:
@@ -54,19 +54,19 @@ class PredictedCoLocation(CoLocation):
     def what_if(
         self, job: int, demand: ResourceDemand, gpus: Sequence[Gpu] = ()
     ) -> tuple[int, dict[int, tuple[int, int]]]:
-        """Return the predicted speed that a job would have, and of those beside it the speeds before and then.
+        """Return the predicted speed of a job if it started, and the speeds of its neighbours before and after.
 
-        Nothing changes. Jobs whose predicted speed stays the same are not listed; a prediction may rise.
+        The state does not change. Jobs whose predicted speed stays the same are not listed; a prediction may rise.
         """
         own_y: list[float] = []
         y_of: dict[int, dict[int, float]] = {}
         for server in demand.servers:
-            there = [self._resident(other, server, beside=(job, gpus)) for other in self._own.get(server, ())]
-            there.append(self._resident_of(job, server, demand, gpus))
+            there = [self._running_job(other, server, new=(job, gpus)) for other in self._own.get(server, ())]
+            there.append(self._placed_job(job, server, demand, gpus))
             y = self._predictor.predict(self._instance, server, there).tolist()
             own_y.append(y[-1])
-            for resident, value in zip(there, y[:-1], strict=False):
-                y_of.setdefault(resident.job, dict(self._y[resident.job]))[server] = value
+            for one, value in zip(there, y[:-1], strict=False):
+                y_of.setdefault(one.job, dict(self._y[one.job]))[server] = value
         changed = {}
         for other, values in y_of.items():
             before, then = self.speed(other), _speed(values.values())
@@ -75,14 +75,14 @@ class PredictedCoLocation(CoLocation):
         return _speed(own_y), changed
 
     def _update(self, servers: Iterable[int], time: int) -> None:
-        """Predict the speeds of all jobs on some servers anew."""
+        """Predict the speeds of all jobs on some servers again."""
         touched: dict[int, None] = {}
         for server in servers:
-            there = [self._resident(job, server) for job in self._own.get(server, ())]
+            there = [self._running_job(job, server) for job in self._own.get(server, ())]
             y = self._predictor.predict(self._instance, server, there).tolist()
-            for resident, value in zip(there, y, strict=True):
-                self._y.setdefault(resident.job, {})[server] = value
-                touched[resident.job] = None
+            for one, value in zip(there, y, strict=True):
+                self._y.setdefault(one.job, {})[server] = value
+                touched[one.job] = None
         for job in touched:
             run, speed = self._running[job], _speed(self._y[job].values())
             if speed != run.speed:
@@ -91,24 +91,24 @@ class PredictedCoLocation(CoLocation):
                 run.end = time - (-run.left // speed)
                 heapq.heappush(self._ends, (run.end, job))
 
-    def _resident(self, job: int, server: int, beside: tuple[int, Sequence[Gpu]] | None = None) -> RunningJob:
-        """Return a running job on a server, with or without one that would come `beside` it on GPUs."""
+    def _running_job(self, job: int, server: int, new: tuple[int, Sequence[Gpu]] | None = None) -> RunningJob:
+        """Return a running job on a server, with or without a `new` one on GPUs."""
         run = self._running[job]
-        return self._resident_of(job, server, run.demand, run.gpus, beside)
+        return self._placed_job(job, server, run.demand, run.gpus, new)
 
-    def _resident_of(
+    def _placed_job(
         self,
         job: int,
         server: int,
         demand: ResourceDemand,
         gpus: Sequence[Gpu],
-        beside: tuple[int, Sequence[Gpu]] | None = None,
+        new: tuple[int, Sequence[Gpu]] | None = None,
     ) -> RunningJob:
         """Return a job on a server under a placement."""
         here = [gpu for gpu in gpus if gpu[0] == server]
         others = {other for gpu in here for other in self.occupants(gpu)} - {job}
-        if beside is not None and set(here) & set(beside[1]):
-            others.add(beside[0])
+        if new is not None and set(here) & set(new[1]):
+            others.add(new[0])
         own = demand.own[demand.servers.index(server)]
         return RunningJob(
             job=job,
@@ -119,9 +119,9 @@ class PredictedCoLocation(CoLocation):
         )
 
     def _replicas(self, job: int, demand: ResourceDemand, server: int) -> int:
-        """Return the replicas of a job on a server from what they ask for together and what each asks for.
+        """Return the replicas of a job on a server: the demand of all of them over that of one.
 
-        A job that asks for nothing is taken to be spread evenly; interference hardly depends on it.
+        A job without demands is assumed to be spread evenly; interference hardly depends on it.
         """
         use = self._interference.use[job].tolist()
         own = demand.own[demand.servers.index(server)]

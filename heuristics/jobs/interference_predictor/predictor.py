@@ -30,15 +30,15 @@ class InterferencePredictor:
     space: FeatureSpace
     model: SpeedModel
 
-    def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
-        """Return y of each job on a server, shape (residents,), float64; the largest over its partners on GPUs.
+    def predict(self, instance: JobsInstance, server: int, running: Sequence[RunningJob]) -> NDArray[np.float64]:
+        """Return y of each job on a server, shape (jobs there,), float64; the largest over its partners on GPUs.
 
         A job alone is at full speed by definition, y = 0: the model is not asked (ours).
         """
-        y = np.zeros(len(residents))
-        if len(residents) > 1:
-            rows = server_rows(self.space, instance, server, residents)
-            np.maximum.at(y, rows.resident, self.model.predict(rows.features))
+        y = np.zeros(len(running))
+        if len(running) > 1:
+            rows = server_rows(self.space, instance, server, running)
+            np.maximum.at(y, rows.position, self.model.predict(rows.features))
         return y
 
 

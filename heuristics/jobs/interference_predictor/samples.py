@@ -1,4 +1,4 @@
-"""Rows that predictors are fitted to and tested on: random co-locations with the speeds of the true model."""
+"""Data to fit and test predictors: random co-locations with the speeds of the true model."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def class_pairs(classes: Collection[str]) -> frozenset[Pair]:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CoLocationSample:
-    """Co-locations: two or more jobs on one server for a while without events, and how fast each is.
+    """Co-locations, each of two or more jobs on one server between two events, with the speed of every job.
 
     Parameters
     ----------
     features
         Shape (rows, features), float64.
     speed
-        What the server lets a job do, in per mille, shape (rows,), int64. Where a job is on several servers, its own
-        speed is the least of them at most.
+        Speed that the server allows a job, in per mille, shape (rows,), int64. The speed of a job on several servers is
+        at most the least of them.
     co_location
         Number of the co-location of each row, ascending from 0, shape (rows,), int64.
     pairs
@@ -60,7 +60,7 @@ class CoLocationSample:
 
     @property
     def y(self) -> NDArray[np.float64]:
-        """What is learned: ln(1000 / speed), shape (rows,)."""
+        """The target ln(1000 / speed), shape (rows,)."""
         return slowness(self.speed)
 
     @property
@@ -86,10 +86,10 @@ class CoLocationSample:
 
 
 CO_LOCATIONS = 5000
-"""Of a training sample."""
+"""Size of a training sample."""
 
 _FAILURES = 10  # jobs in a row without a placement: the servers count as full
-_BARREN = 200  # snapshots in a row without a co-location: there are none
+_MOST_EMPTY_SNAPSHOTS = 200  # in a row without a co-location: there is none to be found
 
 
 def random_co_locations(
@@ -128,28 +128,28 @@ def random_co_locations(
     """
     if count < 1:
         raise ValueError(f"count: expected at least 1, got {count}.")
-    crowds = [_RandomPlacements(instance, rng, held_out if part == "unseen" else None) for instance in instances]
+    samplers = [_RandomPlacements(instance, rng, held_out if part == "unseen" else None) for instance in instances]
     features, speeds, numbers = [], [], []
     pairs: list[frozenset[Pair]] = []
-    barren, turn = 0, 0
+    empty, turn = 0, 0
     while len(pairs) < count:
-        crowd = crowds[turn % len(crowds)]
-        turn, barren = turn + 1, barren + 1
-        for server, residents in crowd.snapshot().items():
-            together = class_pairs([crowd.class_name(resident.job) for resident in residents])
+        sampler = samplers[turn % len(samplers)]
+        turn, empty = turn + 1, empty + 1
+        for server, running in sampler.snapshot().items():
+            together = class_pairs([sampler.class_name(one.job) for one in running])
             is_mixed = part == "seen" and any(set(pair) <= held_out for pair in together)
             if not together or is_mixed or len(pairs) == count:
                 continue
-            rows = server_rows(space, crowd.instance, server, residents)
-            for position, partner in zip(rows.resident.tolist(), rows.partner, strict=True):
-                resident = residents[position]
-                beside = [] if partner is None else [crowd.pair(resident.job, partner)]
-                speeds.append(running_speed([slowdown(resident.own, rows.load, resident.sens)], beside))
+            rows = server_rows(space, sampler.instance, server, running)
+            for position, partner in zip(rows.position.tolist(), rows.partner, strict=True):
+                one = running[position]
+                pairs_of_job = [] if partner is None else [sampler.pair(one.job, partner)]
+                speeds.append(running_speed([slowdown(one.own, rows.load, one.sens)], pairs_of_job))
             features.append(rows.features)
             numbers += [len(pairs)] * len(rows.features)
             pairs.append(together)
-            barren = 0
-        if barren > _BARREN:
+            empty = 0
+        if empty > _MOST_EMPTY_SNAPSHOTS:
             raise ValueError(f"instances: expected {count} co-locations of {part} pairs, got {len(pairs)}.")
     return CoLocationSample(
         space=space,
@@ -161,10 +161,9 @@ def random_co_locations(
 
 
 class _RandomPlacements:
-    """Jobs of one instance that are placed on its servers at random, again and again."""
+    """Places jobs of one instance on its servers at random, again and again; `only` names the allowed classes."""
 
     def __init__(self, instance: JobsInstance, rng: np.random.Generator, only: frozenset[str] | None) -> None:
-        """Prepare; `only` names the classes that may come, None stands for all."""
         if instance.interference is None:
             raise ValueError("interference: expected instances with interference, got one without.")
         self.instance = instance
@@ -179,29 +178,29 @@ class _RandomPlacements:
         return self._interference.classes[int(self._interference.job_class[job])]
 
     def pair(self, job: int, partner: int) -> int:
-        """Return the speed of a job beside one of a class, in per mille."""
+        """Return the speed of a job that shares a GPU with a job of a class, in per mille."""
         return int(self._interference.pair[self._interference.job_class[job], partner])
 
     def snapshot(self) -> dict[int, list[RunningJob]]:
-        """Fill the servers anew and return who sits on each."""
+        """Fill the empty servers and return the jobs on each."""
         instance, rng = self.instance, self._rng
-        seats = _FreeGpus(instance, rng)
+        free_gpus = _FreeGpus(instance, rng)
         wanted = rng.uniform(0.25, 1.0) * instance.num_gpus * instance.share
         placed: list[tuple[int, list[int], list[list[int]]]] = []
         failures = taken = 0
         for job in rng.permutation(self._jobs).tolist():
             if taken >= wanted or failures >= _FAILURES:
                 break
-            placement = self._placers[int(rng.random() < 0.5)].place(job, seats.free_for(job))
+            placement = self._placers[int(rng.random() < 0.5)].place(job, free_gpus.free_for(job))
             if placement is None:
                 failures += 1
                 continue
             failures = 0
             servers, counts = placement.by_server(instance.num_stages_of(job))
-            seats.take(job, servers, [sum(column) for column in zip(*counts, strict=True)])
+            free_gpus.take(job, servers, [sum(column) for column in zip(*counts, strict=True)])
             taken += int(instance.gang_size[job])
             placed.append((job, servers, counts))
-        residents: dict[int, list[RunningJob]] = {}
+        running: dict[int, list[RunningJob]] = {}
         for job, servers, counts in placed:
             demand = resource_demand(instance, job, servers, counts)
             for position, (server, own) in enumerate(zip(servers, demand.own, strict=True)):
@@ -210,14 +209,14 @@ class _RandomPlacements:
                     replicas=sum(row[position] for row in counts),
                     own=own,
                     sens=demand.sens,
-                    partners=seats.partners(job, server),
+                    partners=free_gpus.partners(job, server),
                 )
-                residents.setdefault(server, []).append(one)
-        return residents
+                running.setdefault(server, []).append(one)
+        return running
 
 
 class _FreeGpus:
-    """Free GPUs, and who shares one with whom."""
+    """Free GPUs, and the jobs that share one."""
 
     def __init__(self, instance: JobsInstance, rng: np.random.Generator) -> None:
         assert instance.interference is not None  # checked before
@@ -233,13 +232,13 @@ class _FreeGpus:
         return self._free if self._occupancy is None else self._occupancy.free[self._job_class[job]]
 
     def take(self, job: int, servers: Sequence[int], counts: Sequence[int]) -> None:
-        """Seat the replicas of a job."""
+        """Put the replicas of a job on GPUs."""
         if self._occupancy is None:
             self._free[list(servers)] -= counts
             return
         gpus = []
         for server, count in zip(servers, counts, strict=True):
-            usable = [gpu for gpu in range(self._num_gpus_of[server]) if self._may_sit(job, server, gpu)]
+            usable = [gpu for gpu in range(self._num_gpus_of[server]) if self._may_use(job, server, gpu)]
             gpus += [(server, gpu) for gpu in self._rng.permutation(usable)[:count].tolist()]
         self._occupancy.take(job, gpus)
 
@@ -251,8 +250,8 @@ class _FreeGpus:
         others = {int(self._job_class[other]) for on in on_gpus if job in on for other in on if other != job}
         return tuple(sorted(others))
 
-    def _may_sit(self, job: int, server: int, gpu: int) -> bool:
-        """Say whether a replica of a job may sit on a GPU."""
+    def _may_use(self, job: int, server: int, gpu: int) -> bool:
+        """Return whether a replica of a job may use a GPU."""
         assert self._occupancy is not None
         on = self._occupancy.occupants(server, gpu)
         own = self._job_class[job]

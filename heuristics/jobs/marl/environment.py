@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AgentsRun:
-    """What several agents did.
+    """A run of several agents.
 
     Parameters
     ----------
     rounds
-        In their last state: who forwarded whom, and who owns which job.
+        The rounds in their last state, with all forwards and the owner of every job.
     """
 
     simulation: Simulation
@@ -68,7 +68,7 @@ def simulate_agents(
     max_forwards
         F; see `Rounds`.
     callback, running
-        See `simulate`. Groups and summaries tell of the speeds of `running`.
+        See `simulate`. Groups and summaries contain the speeds of `running`.
 
     Returns
     -------
@@ -88,9 +88,10 @@ def simulate_agents(
 class Episode:
     """Agents that decide together: in a joint step each agent of a pass takes its next decision; ours.
 
-    Agents of one pass do not influence each other (see `Rounds.passes`), so the schedule is that of `simulate_agents`,
-    where they decide one after another, if every decision is the same. An agent at the end of its queue waits for the
-    others. An action that is the only one is taken without asking, and time passes by itself until somebody is asked.
+    Agents of one pass do not influence each other (see `Rounds.passes`). Therefore the schedule is that of
+    `simulate_agents`, where they decide one after another, if every decision is the same. An agent at the end of its
+    queue waits for the others. A decision with a single possible action is taken without asking, and time passes by
+    itself until an agent has a choice.
 
     Parameters
     ----------
@@ -99,21 +100,21 @@ class Episode:
     num_agents, max_forwards
         See `simulate_agents`.
     size
-        Of the observations; as small as may be if None.
+        Size of the observations; the smallest possible if None.
     is_weighted
         Whether jobs count with their weights in `job_ticks`.
 
     Attributes
     ----------
     asked
-        The decision of every agent that has one to take; nobody once all jobs have started.
+        The decision of every agent that has one to take; empty once all jobs have started.
     time
-        Now, in ticks; at the end the last completion.
+        Current tick; at the end the last completion.
     ticks
-        How many have passed since the joint step before; the first time since the first release.
+        Ticks since the previous joint step; before the first one, since the first release.
     job_ticks
-        Sum over them of the unfinished jobs (or their weights) in the queue or on the servers of each agent, shape
-        (agents,), int64. Over a whole episode they sum to the total JCT.
+        Sum over these ticks of the unfinished jobs (or their weights) in the queue or on the servers of each agent,
+        shape (agents,), int64. Over a whole episode they sum to the total JCT.
     simulation
         Schedule and log; None until the end.
 
@@ -152,14 +153,14 @@ class Episode:
         Parameters
         ----------
         slots
-            For every agent in `asked` a slot that it may choose.
+            A slot that it may choose for every agent in `asked`.
 
         Raises
         ------
         ValueError
-            If a slot may not be chosen; the episode cannot go on then.
+            If a slot may not be chosen; the episode cannot continue then.
         RuntimeError
-            If it is over.
+            If the episode is over.
         """
         if self.simulation is not None:
             raise RuntimeError("step: expected an episode that goes on, got one that is over.")
@@ -175,7 +176,7 @@ class Episode:
         return self._observer.observe(self.asked[agent])
 
     def _decisions(self) -> Generator[dict[int, Decision], Mapping[int, int], None]:
-        """Give the decisions of each joint step; is sent the slots."""
+        """Yield the decisions of each joint step; receive the slots."""
         for time in self._simulator.ticks():
             self._pass_time(time)
             self._observer.begin_round(time)
@@ -190,7 +191,7 @@ class Episode:
             ]
 
     def _forget_time(self) -> None:
-        """Begin to count anew."""
+        """Reset the counts of ticks."""
         self.ticks = 0
         self.job_ticks: NDArray[np.int64] = np.zeros(self.rounds.num_agents, dtype=np.int64)
 
@@ -201,7 +202,7 @@ class Episode:
         self.time = time
 
     def _finish_if_over(self) -> None:
-        """Let what runs complete, if nobody is asked any more."""
+        """Let the running jobs complete if no decision is left."""
         if self.asked:
             return
         self.simulation = self._simulator.finish()
@@ -230,33 +231,33 @@ def parallel_env(
     Agents ``agent_0``, ``agent_1``, ... own the partitions of `Partitions`; rules, slots, observations and rewards are
     those of `Rounds`, `Observation` and `RoundRewards` (docs/methods/multi_agent.md, sections 3, 4 and 7). In a step
     every agent takes its next decision of the pass; as agents of one pass do not influence each other (argued in
-    `Rounds.passes`), an episode has exactly the schedule of `simulate_agents` with the same decisions. Nobody is asked
-    where only one action is possible, and time passes until somebody is.
+    `Rounds.passes`), an episode has exactly the schedule of `simulate_agents` with the same decisions. No agent is
+    asked if only one action is possible, and time passes until one is asked.
 
     **Actions** are slots: 8 groups of GPUs, forwards to the other agents in order of number, wait.
 
     **Observations** hold ``observation``, the arrays of `Observation` by name, and ``action_mask``. An agent without a
-    decision sees zeros and may only wait, so all live agents act in every step.
+    decision sees zeros and may only wait, so that all live agents act in every step.
 
     **Masked actions** count as the lowest slot that may be chosen (the first group if there is one), and the next
-    information of the agent says so; with `is_strict` they are an error. Others than 0..7 + A always are.
+    information of the agent says so; with `is_strict` they are an error. Numbers outside 0..7 + A always are.
 
     **Rewards** are minus the unfinished jobs of the agent for every tick until the next step, over kappa. Time that
     passes before the first step counts to it. Summed over agents and steps, minus kappa times the rewards is the total
     JCT, weighted if `is_weighted`.
 
-    **Infos** of every agent: ``time``, now in ticks; ``ticks``, how many the step took, for discounts gamma^(ticks /
-    kappa); ``job_ticks``, minus kappa times the reward, an integer; ``job``, whom the agent decides on, None for
-    nobody; ``is_replaced``, whether its action was masked. At the end also ``total_jct`` as above and ``mean_jct``, of
-    all jobs alike, in ticks (None without jobs).
+    **Infos** of every agent: ``time``, the current tick; ``ticks``, the length of the step, for discounts gamma^(ticks
+    / kappa); ``job_ticks``, minus kappa times the reward, an integer; ``job``, about which the agent decides, or None;
+    ``is_replaced``, whether its action was masked. At the end also ``total_jct`` as above and ``mean_jct``, without
+    weights, in ticks (None without jobs).
 
-    **Ends.** All agents terminate together when all jobs have started, for nothing is left to decide; the last rewards
-    reach to the last completion, and ``simulation`` of the environment has schedule and log. Where nobody ever has a
-    choice the first step ends it. Episodes end by themselves; with `max_steps` they are truncated before.
+    **Ends.** All agents terminate together when all jobs have started, because nothing is left to decide; the last
+    rewards reach to the last completion, and ``simulation`` of the environment has schedule and log. If no agent ever
+    has a choice, the first step ends the episode. Episodes end by themselves; with `max_steps` they are truncated.
 
     **Seeds.** ``reset(seed=...)`` begins a stream of random numbers from which this episode's instance (from a sampler)
-    and predictor are drawn; a reset without a seed goes on with the stream, at first with that of seed 0. ``options``
-    are not looked at.
+    and predictor are drawn; a reset without a seed continues the stream, at first that of seed 0. ``options`` are
+    ignored.
 
     Parameters
     ----------
@@ -267,7 +268,7 @@ def parallel_env(
     max_forwards
         F; see `Rounds`.
     predictor
-        A name in `PREDICTORS`: who predicts the durations that agents see.
+        A name in `PREDICTORS`; it predicts the durations that agents see.
     size
         Sizes of the padded arrays; the smallest for an instance if None, needed with a sampler.
     kappa

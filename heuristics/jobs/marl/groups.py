@@ -25,18 +25,18 @@ MAX_GROUPS = 8
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Group:
-    """One candidate placement of a job, and what it would do.
+    """One candidate placement of a job, and its effects.
 
     Parameters
     ----------
     placed
         Its servers, ascending, each with the number of replicas there.
     demand
-        What the job would ask of them; None without interference.
+        Demand of the job for their resources; None without interference.
     speed
         Speed that the job would have now, in per mille.
     loss
-        Sum of what the speeds of running jobs would fall by, in per mille.
+        Sum of the losses of speed of running jobs, in per mille.
     """
 
     placement: JobPlacement
@@ -56,12 +56,8 @@ class CandidateGroups:
 
     Parameters
     ----------
-    partitions
-        Who owns what.
-    cluster
-        Free GPUs.
     together
-        Speeds now; None without interference.
+        Current speeds; None without interference.
     """
 
     def __init__(self, partitions: Partitions, cluster: ClusterState, together: CoLocation | None) -> None:
@@ -76,7 +72,7 @@ class CandidateGroups:
         self._groups: list[dict[int, list[Group]]] = [{} for _ in range(partitions.num_agents)]
 
     def forget(self, agent: int) -> None:
-        """Hear that something has started or completed on the servers of an agent."""
+        """Forget the groups of an agent, on whose servers a job has started or completed."""
         self._placements[agent].clear()
         self._groups[agent].clear()
 
@@ -90,7 +86,7 @@ class CandidateGroups:
         return self._groups[agent][job]
 
     def _different(self, job: int, agent: int) -> list[JobPlacement]:
-        """Return different placements in order."""
+        """Return the first different placements."""
         found: dict[tuple[bytes, bytes, bytes], JobPlacement] = {}
         for placement in self._in_order(job, agent):
             key = (placement.stage.tobytes(), placement.server.tobytes(), placement.count.tobytes())
@@ -100,7 +96,7 @@ class CandidateGroups:
         return list(found.values())
 
     def _in_order(self, job: int, agent: int) -> Iterator[JobPlacement]:
-        """Give all placements in order."""
+        """Yield all placements in order."""
         instance, own = self._instance, self._partitions.servers_of(agent)
         free = np.zeros(instance.num_servers, dtype=np.int64)
         free[own] = self._cluster.free_for(job)[own]
@@ -124,7 +120,7 @@ class CandidateGroups:
                 yield packed
 
     def _group(self, job: int, placement: JobPlacement) -> Group:
-        """Ask what a placement would do."""
+        """Return a placement with its effects."""
         placed = tuple(placement.totals())
         if self._together is None:
             return Group(placement=placement, placed=placed, demand=None, speed=FULL_SPEED, loss=0)

@@ -45,7 +45,7 @@ def observation_dict(seen: Observation) -> dict[str, Any]:
 
 
 def idle_observation(size: ObservationSize) -> Observation:
-    """Return what an agent sees that has nothing to decide: zeros, and that it may only wait."""
+    """Return the observation of an agent without a decision: zeros and a mask under which it may only wait."""
     seen = empty_observation(size)
     seen.mask[-1] = True
     return seen
@@ -57,7 +57,7 @@ class JobsEnvironment(ParallelEnv):
     Attributes
     ----------
     possible_agents, agents
-        Names of all agents, and of those that live: all or none.
+        Names of all agents, and of the live ones: all or none.
     size
         Sizes of the padded arrays.
     """
@@ -131,7 +131,7 @@ class JobsEnvironment(ParallelEnv):
             size=self.size,
             is_weighted=self._is_weighted,
         )
-        # Time before the first decision counts to the first step, for a reset brings no rewards.
+        # Time before the first decision counts to the first step because a reset returns no rewards.
         self._early_ticks, self._early_job_ticks = self._episode.ticks, self._episode.job_ticks
         self._num_steps = 0
         self._mask = np.zeros((len(self.possible_agents), self.size.num_slots), dtype=np.int8)
@@ -163,12 +163,12 @@ class JobsEnvironment(ParallelEnv):
         return observations, rewards, dict.fromkeys(names, is_over), dict.fromkeys(names, is_cut), infos
 
     def close(self) -> None:
-        """Forget the episode; a reset begins another one."""
+        """Drop the episode; a reset begins another one."""
         self._episode = None
         self.agents = []
 
     def _slots(self, actions: Mapping[str, int]) -> tuple[list[int], list[bool]]:
-        """Return slots that may be chosen, and which of them are not what the agents asked for."""
+        """Return slots that may be chosen, and which of them replace a masked action."""
         if set(actions) != set(self.agents):
             raise ValueError(f"actions: expected one of each of {self.agents}, got {sorted(actions)}.")
         slots, is_replaced = [], []
@@ -183,7 +183,7 @@ class JobsEnvironment(ParallelEnv):
         return slots, is_replaced
 
     def _observations(self, episode: Episode) -> dict[str, Any]:
-        """Return what every agent sees, and remember what it may do."""
+        """Return the observations of all agents and store their masks."""
         found = {}
         for agent, name in enumerate(self.possible_agents):
             seen = episode.observe(agent) if agent in episode.asked else idle_observation(self.size)
@@ -194,7 +194,7 @@ class JobsEnvironment(ParallelEnv):
     def _infos(
         self, episode: Episode, ticks: int, job_ticks: np.ndarray, is_replaced: list[bool]
     ) -> dict[str, dict[str, Any]]:
-        """Return what else is to be said."""
+        """Return the infos of all agents."""
         found: dict[str, dict[str, Any]] = {}
         for agent, name in enumerate(self.possible_agents):
             found[name] = {

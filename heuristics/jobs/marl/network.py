@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 WIDTH = 32
-"""Of every vertex."""
+"""Length of the vector of a vertex."""
 
 HIDDEN = 64
-"""Of the networks that score."""
+"""Width of the hidden layer of the scoring networks."""
 
 ROUNDS = 2
-"""Of messages in either graph."""
+"""Rounds of messages in either graph."""
 
 INNER_EDGES = ("gpu_switch", "switch_socket", "socket_socket", "nic_switch")
 
 OUTER_EDGES = ("server_rack", "rack_core", "core_agent")
 
 LAST_SCALE = 0.1
-"""Of the last layer of a score at first: the first policy is nearly uniform (ours)."""
+"""Initial scale of the last layer of a score: the first policy is nearly uniform (ours)."""
 
 Parameters = dict[str, Any]
 """Arrays of float32 by name, of NumPy or of JAX; ``*.weight`` has shape (inputs, outputs), ``*.bias`` (outputs,)."""
@@ -45,11 +45,11 @@ class Variant(StrEnum):
     """Which graphs the networks use."""
 
     FLAT = "flat"
-    """None: a server is a linear map of the mean features of its GPUs and its own features."""
+    """No graph: a server is a linear map of the mean features of its GPUs and its own features."""
     INNER = "inner"
     """The graph inside servers."""
     INNER_OUTER = "inner-outer"
-    """That, and the graph of servers, racks and agents."""
+    """The graph inside servers, and the graph of servers, racks and agents."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -110,23 +110,20 @@ def initial_parameters(
     return drawn
 
 
-# Actor and critic: one forward pass, in NumPy for decisions and in JAX for training.
-#
-# Section 3.3 of the reference, ours; beyond it, forwarding and waiting see what the agent they lead to could do for the
-# job, waiting sees the agent's own summary, as forwarding sees the others', and amounts enter as ln(1 + x), for
-# durations have heavy tails. Functions take the module of arrays, `numpy` or `jax.numpy`, and one observation; JAX
-# maps them over many with `vmap`.
+# The forward pass, ours: docs/methods/multi_agent.md, section 5. Amounts enter as ln(1 + x) because durations have
+# heavy tails. Functions take the module of arrays, `numpy` or `jax.numpy`, and one observation; JAX maps them over many
+# with `vmap`.
 
 
 Array = Any
-"""Of NumPy or of JAX."""
+"""An array of NumPy or of JAX."""
 
 TOGETHER = 128
-"""Servers whose inner graphs run at once: what they need stays in the cache of a core."""
+"""Servers whose inner graphs are computed at once, so that their arrays stay in the cache of a core."""
 
 
 class Embedding(NamedTuple):
-    """What the graphs make of an observation."""
+    """The vectors that the graphs compute from an observation."""
 
     servers: Array
     """(V, 32)"""

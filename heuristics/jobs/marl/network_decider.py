@@ -1,4 +1,4 @@
-"""Takes decisions with the network, in NumPy, with a sparse map from servers to racks where there are many."""
+"""Takes decisions with the network, in NumPy, with a sparse map from servers to racks if it is large."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from heuristics.jobs.marl.rounds import Decision, Rounds
 
     Watch = Callable[[Decision, Observation, int], None]
-    """Hears of a decision, what was seen, and the slot that was chosen."""
+    """Receives a decision, its observation, and the chosen slot."""
 
 
-WORTH_IT = 1 << 17
-"""Entries of the map: below, a dense product is as fast, and gives the very bits of training."""
+LEAST_SPARSE_SIZE = 1 << 17
+"""Entries of the map below which a dense product is as fast; it is then bit for bit that of training."""
 
 
 class SparseRacks:
-    """Replaces large maps from servers to racks, in which a row has one entry; made once per map.
+    """Replaces large maps from servers to racks, in which a row has one entry, by sparse ones, once per map.
 
     The network multiplies by the map and its transpose. A dense product costs servers x racks, a sparse one servers;
     sums over the servers of a rack may differ in their last bits.
@@ -39,8 +39,8 @@ class SparseRacks:
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def of(self, agent: int, seen: Observation) -> Observation:
-        """Return an agent's observation with a sparse map where that is worth it."""
-        if seen.in_rack.size < WORTH_IT:
+        """Return an agent's observation, with a sparse map if it is large."""
+        if seen.in_rack.size < LEAST_SPARSE_SIZE:
             return seen
         dense, sparse = self._known.get(agent, (None, None))
         if dense is not seen.in_rack:
@@ -58,13 +58,13 @@ class NetworkDecider:
     Parameters
     ----------
     parameters
-        See `initial_parameters`; a sequence has those of each agent, which are looked up at every decision.
+        See `initial_parameters`; a sequence has those of each agent, which are read at every decision.
     kappa
         Unit of time in ticks that the parameters were trained with.
     size
-        Of the observations, with the kinds of the parameters; as small as may be if None.
+        Size of the observations, with the kinds of the parameters; the smallest possible if None.
     kinds
-        Names of the kinds that the parameters tell apart, where there is no size; those of the instance if None.
+        Names of the kinds that the parameters distinguish, if there is no size; those of the instance if None.
     rng
         Source of the slots, drawn by their probabilities; None takes the largest score (ties: the lowest slot).
     """
@@ -106,7 +106,7 @@ class NetworkDecider:
         return slot
 
     def observe(self, decision: Decision) -> Observation:
-        """Return what the agent sees; the first half of a decision."""
+        """Return the observation of the agent; the first half of a decision."""
         if self._observer is None:
             raise RuntimeError("begin_round: expected a call before decide, got none.")
         return self._observer.observe(decision)

@@ -1,4 +1,4 @@
-"""Networks in files, one for all agents or one for each: arrays, what is needed to use them, and their hash."""
+"""Networks in files, one for all agents or one for each, with everything needed to use them, and their hash."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _PARAMETER = "parameter "
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TrainedNetwork:
-    """Weights and what `NetworkDecider` needs beside them.
+    """Weights and the other inputs of `NetworkDecider`.
 
     Parameters
     ----------
     parameters
         See `initial_parameters`.
     kinds
-        Names of the kinds of GPU that are told apart.
+        Names of the kinds of GPU that the network distinguishes.
     num_agents
         A, which the critic depends on.
 
@@ -154,11 +154,11 @@ def untrained_network(
     Parameters
     ----------
     seed
-        Of the training; the weights are drawn from its first stream.
+        Seed of the training; the weights are drawn from its first stream.
     kappa, variant, kinds, num_agents
         See `TrainedNetwork`.
     start
-        Number of the start, 0 for the first; others are of a stream below it.
+        Number of the start, 0 for the first; others use child streams.
     """
     variant, kinds = Variant(variant), tuple(kinds)
     size = ObservationSize(kinds=kinds, num_agents=num_agents, num_servers=1, num_gpus=1, num_racks=1)
@@ -179,12 +179,12 @@ AGENT_NETWORKS_FORMAT = "optgap/marl-agent-networks 1"
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AgentNetworks:
-    """Weights of every agent, and what `NetworkDecider` needs beside them.
+    """Weights of every agent and the other inputs of `NetworkDecider`.
 
     Parameters
     ----------
     agents
-        One network each, in order of number. The critics in them are those of the central trainer; nobody asks them.
+        One network per agent, in order of number. Their critics are those of the central trainer and are not used.
 
     Raises
     ------
@@ -225,12 +225,12 @@ class AgentNetworks:
 
     @property
     def variant(self) -> Variant:
-        """Of the weights."""
+        """Variant of the weights."""
         return self.agents[0].variant
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Names of the kinds of GPU that are told apart."""
+        """Names of the kinds of GPU that the network distinguishes."""
         return self.agents[0].kinds
 
     @property

@@ -1,4 +1,4 @@
-"""What an agent sees when it decides on a job, as padded arrays, and the graphs that connect them."""
+"""The observation of an agent that decides about a job, as padded arrays, and the graphs that connect them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 MAX_SOCKETS = 2
-"""Of a server, and so of its PCIe switches: one per socket."""
+"""Most sockets of a server, and therefore most PCIe switches: one per socket."""
 
 _MOST_GPUS_OF_ONE_SOCKET = 4
 
 
 def num_sockets(num_gpus: int) -> int:
-    """Return the sockets of a server, of which instances say nothing: 1 with up to 4 GPUs, else 2."""
+    """Return the number of sockets of a server, which instances do not contain: 1 with up to 4 GPUs, else 2."""
     return 1 if num_gpus <= _MOST_GPUS_OF_ONE_SOCKET else MAX_SOCKETS
 
 
@@ -85,13 +85,13 @@ SERVER_FEATURES = 4
 """B[v] / max B and load[nic] of the NIC, load[pcie] of switches, load[cpu] of sockets."""
 
 JOB_FEATURES = 9 + 2 * NUM_RESOURCES
-"""Of the job to decide on."""
+"""Numbers of the job to decide about."""
 
 GROUP_FEATURES = 4
-"""Of a candidate placement."""
+"""Numbers of a candidate placement."""
 
 OFFER_FEATURES = 1
-"""Of what an agent's servers could do for the job if they were empty."""
+"""Numbers of an offer: how fast an agent's servers could run the job if they were empty."""
 
 _GPU_FEATURES = 4 + 2 * NUM_RESOURCES
 
@@ -103,7 +103,7 @@ class ObservationSize:
     Parameters
     ----------
     kinds
-        Names of the kinds of GPU that are told apart, in order; a GPU of another kind has no mark.
+        Names of the kinds of GPU with a mark of their own, in order; a GPU of another kind has no mark.
     num_servers, num_gpus, num_racks
         Most servers of an agent, GPUs of a server, racks of an agent's servers.
     """
@@ -152,7 +152,7 @@ class Observation(NamedTuple):
 
     gpus: NDArray[np.float32]
     """(V, P, kinds + 10): mark of the kind; free places; longest time of a stage of the job that may run on the kind,
-    over T*, and a flag where none may; sums over jobs on it of age, of what a replica asks of cpu, pcie, nic, and of
+    over T*, and a flag if none may; sums over jobs on it of age, of the demand of a replica for cpu, pcie, nic, and of
     sensitivities."""
     servers: NDArray[np.float32]
     """(V, 4): see `SERVER_FEATURES`."""

@@ -1,4 +1,4 @@
-"""Makes the observations of all agents, with the summaries that agents send each other."""
+"""Makes the observations of all agents, including the summaries that agents send each other."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def summary_traffic(num_agents: int) -> tuple[int, int]:
 
 
 class Observer:
-    """Looks at rounds; one per simulation.
+    """Makes the observations of one simulation.
 
     Parameters
     ----------
     kappa
         Unit of time in ticks, see `time_scale`.
     size
-        Sizes of the arrays; the smallest that do if None.
+        Sizes of the arrays; the smallest possible if None.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class Observer:
         self._fixed: dict[int, dict[str, Any]] = {}  # arrays by name
 
     def begin_round(self, time: int) -> None:
-        """Take the summaries that the agents broadcast; where nobody waits, nobody will look at them."""
+        """Make the summaries that the agents broadcast, unless no job waits and none is needed."""
         agents = range(self._rounds.num_agents) if any(self._rounds.queues) else ()
         self._summaries = [agent_summary(self._rounds, agent, time, self._kappa) for agent in agents]
 

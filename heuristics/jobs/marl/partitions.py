@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Partitions:
     """The servers of an instance, cut into one range per agent; ours: docs/methods/multi_agent.md, section 3.
 
-    Agent a owns servers floor(a M / A) to floor((a + 1) M / A) - 1. With racks a cut is moved to the nearest place
-    that splits no rack (ties: the lower one), so that racks stay whole.
+    Agent a owns servers floor(a M / A) to floor((a + 1) M / A) - 1. With racks a cut is moved to the nearest server
+    where it splits no rack (ties: the lower one).
 
     Parameters
     ----------
@@ -35,14 +35,15 @@ class Partitions:
     num_gpus_of
         GPUs of each agent, shape (agents,), int64.
     can_host
-        Whether an agent's servers, all empty, hold a job, shape (agents, jobs).
+        Whether an agent's servers can hold a job when they are empty, shape (agents, jobs).
     home
-        The agent that each job goes to on arrival, shape (jobs,), int64: number i mod e of the e that can host job i.
+        The agent to which each job goes on arrival, shape (jobs,), int64: number i mod e of the e agents that can host
+        job i.
 
     Raises
     ------
     ValueError
-        If there are fewer servers, or fewer places between racks, than the agents need, or if no agent can host a job.
+        If there are too few servers or borders between racks for the agents, or no agent can host some job.
     """
 
     def __init__(self, instance: JobsInstance, num_agents: int) -> None:
@@ -66,11 +67,11 @@ class Partitions:
             self.home[job] = able[job % len(able)]
 
     def servers_of(self, agent: int) -> slice:
-        """Return the servers of an agent, a stretch of them."""
+        """Return the range of servers of an agent."""
         return slice(self.cuts[agent], self.cuts[agent + 1])
 
     def _hosts(self) -> NDArray[np.bool_]:
-        """Ask each agent's empty servers about each job; jobs of the same demand share the answer."""
+        """Return which agents can host each job on empty servers; jobs of the same demand share the answer."""
         instance = self.instance
         capacity = np.zeros((self.num_agents, instance.num_kinds), dtype=np.int64)
         np.add.at(capacity, (self.agent_of_server, instance.server_kind), instance.num_gpus_of)
@@ -122,7 +123,7 @@ def checked_agents(instance: JobsInstance, agents: int | None) -> int:
     Raises
     ------
     ValueError
-        If some job has no home under A, or there are fewer servers, or fewer places between racks.
+        If some job has no home under A, or there are too few servers or borders between racks.
     """
     if agents is None:
         return most_agents(instance)
@@ -137,7 +138,7 @@ def checked_agents(instance: JobsInstance, agents: int | None) -> int:
 def most_agents(instance: JobsInstance, limit: int = DEFAULT_AGENTS) -> int:
     """Return the largest number of agents, at most a limit, under whose partitions every job has a home; ours.
 
-    One agent always will do, as each job of an instance fits on its empty servers.
+    One agent is always possible because each job of an instance fits on the empty servers.
     """
     for agents in range(limit, 1, -1):
         try:

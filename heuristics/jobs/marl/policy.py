@@ -39,7 +39,7 @@ def marl(
     agents: int | None = None,
     forwards: int = MAX_FORWARDS,
 ) -> JobsSchedule | None:
-    """Let several agents, each with servers of its own, decide by a trained network who starts where.
+    """Let several agents, each with servers of its own, place jobs by a trained network.
 
     At every arrival and completion each agent walks its queue and takes the slot with the largest score for every job:
     one of up to eight candidate placements, another agent, or to wait (ties: the lowest slot). See `Rounds`. Weights of
@@ -58,15 +58,14 @@ def marl(
         Number of a shipped training, from 1; None for the one that was best on its validation instances.
     stage
         "trained", or one of the controls: "imitated", the same network before the policy gradient, and "untrained",
-        before anything; None for trained.
+        the initial one; None for trained.
     weights
-        File of a network of one's own in place of a shipped one; also of several, one for each agent, see
-        `load_any_network`.
+        File of another network than the shipped ones, or of several, one for each agent, see `load_any_network`.
     agents
-        A, over whose partitions the servers are shared out; None for the largest of at most 4 under which every job has
-        a home. Weights do not depend on it, but for those with a network for each agent: A is their number.
+        A, the number of partitions of the servers; None for the largest of at most 4 under which every job has a home.
+        Networks do not depend on it, except a file with a network for each agent: A is their number.
     forwards
-        F, how often a job may be forwarded, at least 0.
+        F, the number of times that a job may be forwarded, at least 0.
 
     Returns
     -------
@@ -76,10 +75,10 @@ def marl(
     Raises
     ------
     ValueError
-        If a name or parameter is unknown or out of range, a training or stage is given beside weights, the file holds
+        If a name or parameter is unknown or out of range, a training or stage is given with weights, the file holds
         no network, or some job has no home under A.
     OSError
-        If the file is not there.
+        If the file does not exist.
 
     References
     ----------
@@ -117,9 +116,9 @@ def marl_run(
     forwards: int = MAX_FORWARDS,
     watch: Watch | None = None,
 ) -> AgentsRun | None:
-    """Return the whole run of `marl`: log, number of agents and decisions, and who forwarded whom.
+    """Return the whole run of `marl`: log, number of agents and decisions, and all forwards.
 
-    Parameters and errors are the same; `watch` hears of every decision.
+    Parameters and errors are the same; `watch` receives every decision.
     """
     if forwards < 0:
         raise ValueError(f"forwards: expected at least 0, got {forwards}.")

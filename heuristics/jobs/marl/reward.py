@@ -33,7 +33,7 @@ def time_scale(instances: Iterable[JobsInstance]) -> float:
 
 
 DISCOUNT = 0.99
-"""gamma, for a stretch of kappa ticks."""
+"""gamma, per kappa ticks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -105,7 +105,7 @@ def round_rewards(run: AgentsRun, *, is_weighted: bool = False) -> RoundRewards:
 
 
 def progress_rewards(run: AgentsRun) -> NDArray[np.float64]:
-    """Return what is done of all jobs between each round and the next one, shape (rounds,); an ablation.
+    """Return the progress of all jobs between each round and the next one, shape (rounds,); an ablation.
 
     The reward of DL2 (docs/methods/multi_agent.md, sections 1 and 7): epochs done of all epochs, summed over the jobs
     that run. Here the share of a job's run that passes (ours: slowed jobs work unevenly, of which this takes the mean).

@@ -1,4 +1,4 @@
-"""Rounds of decisions: queues of the agents, starts, forwarding and waiting, and what chooses among the slots."""
+"""Rounds of decisions: queues of the agents, starts, forwarding, waiting, and the protocol of deciders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Decision:
-    """One decision that an agent has to take.
+    """One decision of an agent about a job.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class Decision:
 
 
 class Decider(Protocol):
-    """Takes the decisions of all agents; it may look at the rounds but not at iterations of running jobs."""
+    """Takes the decisions of all agents; it may read the rounds but not the iterations of running jobs."""
 
     def begin_round(self, rounds: Rounds, time: int) -> None:
-        """Hear that a round begins: arrivals and completions of the tick are done, nobody has decided."""
+        """Prepare for a round: arrivals and completions of the tick are done, no agent has decided yet."""
         ...
 
     def decide(self, rounds: Rounds, decision: Decision) -> int:
@@ -57,7 +57,7 @@ class Decider(Protocol):
 
 
 MAX_FORWARDS = 1
-"""F, how often a job may be forwarded."""
+"""Default of F, the number of times that a job may be forwarded."""
 
 
 class Rounds(Policy):
@@ -68,35 +68,35 @@ class Rounds(Policy):
     jobs then join their new queues and only those are walked, until nothing is forwarded.
 
     An agent may forward a job that was forwarded fewer than F times to one whose empty servers can host it, and must
-    not wait if nothing runs on its servers and a group exists. So the simulation always ends: where nobody arrives or
-    completes any more and nothing runs, waiting is masked for every job, and after F forwards it starts. An action that
-    is the only one is taken without asking.
+    not wait if nothing runs on its servers and a group exists. Therefore the simulation always ends: once no job
+    arrives any more and none runs, waiting is masked for every job, and after F forwards it starts. A decision with a
+    single possible action is taken without asking.
 
     Parameters
     ----------
     shapes
         Which jobs are alike; without a restriction of kinds.
     decider
-        Takes the decisions; None where the caller does, see `passes`.
+        Takes the decisions; None if the caller does, see `passes`.
     max_forwards
         F, at least 0.
 
     Attributes
     ----------
     queues
-        Of each agent, jobs as (arrival, number), in order.
+        Queue of each agent: jobs as (arrival, number), in order.
     running_on
         Jobs that run on each agent's servers, in order of start.
     predicted_ticks
-        Dhat of each job that has arrived, its predicted duration where it runs fastest, in ticks.
+        Dhat of each job that has arrived: its predicted duration on its fastest placement, in ticks.
     predicted_run
-        nhat alpha(x) of each job that runs, in ticks, rounded once.
+        nhat alpha(x) of each running job, in ticks, rounded once.
     num_forwards
-        How often each job was forwarded, shape (jobs,), int64.
+        Number of forwards of each job, shape (jobs,), int64.
     forwards
         Every forward as (tick, job, new agent), in order.
     states
-        What runs on every server and GPU.
+        The running jobs by server and GPU.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class Rounds(Policy):
         self.gang_size: list[int] = self.instance.gang_size.tolist()
 
     def begin(self, cluster: ClusterState) -> None:
-        """Take the cluster."""
+        """Receive the cluster."""
         super().begin(cluster)
         running = cluster.running
         self.together = running.together if isinstance(running, InterferingJobs) else None
@@ -144,13 +144,13 @@ class Rounds(Policy):
         return self._owner[job]
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
-        """Let a job join the queue of its home."""
+        """Add a job to the queue of its home."""
         self._prediction[job] = prediction
         self.predicted_ticks[job] = self.shapes.predicted_duration(job, prediction)
         insort(self.queues[self._owner[job]], (time, job))
 
     def complete(self, job: int, time: int) -> None:
-        """Take a job from its servers."""
+        """Remove a job from its servers."""
         agent = self._owner[job]
         del self.running_on[agent][job], self.predicted_run[job]
         self.states.complete(job)
@@ -170,12 +170,13 @@ class Rounds(Policy):
         return self._started
 
     def passes(self, time: int) -> Iterator[list[Walk]]:
-        """Hold a round, pass by pass; give each time the walk of every agent through its queue.
+        """Hold a round, pass by pass; each time yield the walk of every agent through its queue.
 
-        All walks of a pass must be at their ends before the next pass is asked for. They may be taken a step at a time
-        in turn, for agents do not influence each other inside a pass: groups, speeds and loads of an agent come from
-        what runs on its own servers, where nobody else places; whether it must not wait too; where a job may be
-        forwarded to comes from empty partitions and the job; and a forwarded job joins its queue after the pass.
+        All walks of a pass must have ended before the next pass is asked for. They may be advanced one step at a time
+        in turn, because agents do not influence each other inside a pass: groups, speeds and loads of an agent, and
+        whether it may wait, depend only on the jobs on its own servers, where no other agent places jobs; the possible
+        targets of a forward depend on empty partitions and the job; and a forwarded job joins its queue after the
+        pass.
         """
         self._started = []
         walked = [list(queue) for queue in self.queues]
@@ -230,7 +231,7 @@ class Rounds(Policy):
         self._groups.forget(agent)
 
     def _forward(self, agent: int, job: int, slot: int, time: int) -> int:
-        """Hand a job to another agent and return it."""
+        """Forward a job and return the agent that receives it."""
         other = slot - MAX_GROUPS
         other += other >= agent
         self.num_forwards[job] += 1
@@ -254,4 +255,4 @@ def next_decision(walk: Walk, slot: int) -> Decision | None:
 
 if TYPE_CHECKING:
     Walk = Generator[Decision, int, None]
-    """An agent's walk through a queue: gives decisions, is sent the slots."""
+    """An agent's walk through a queue: yields decisions and is sent the slots."""

@@ -1,4 +1,4 @@
-"""What runs on every server and GPU, as arrays that follow starts and completions."""
+"""The jobs on every server and GPU, as arrays that are updated at starts and completions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NUM_RESOURCES = len(DEFAULT_RESOURCES)
 
 
 class ServerStates:
-    """The running jobs by server and GPU; an event costs as much as the job has GPUs.
+    """The running jobs by server and GPU; an event costs time proportional to the GPUs of the job.
 
-    Resources are cpu, pcie and nic, found by name; one that an instance does not have is 0 and others are not seen.
-    Where one job per GPU is allowed, schedules name no GPUs: a job then takes the idle ones with the lowest numbers
-    (ours; it moves no completion).
+    Resources are cpu, pcie and nic, found by name; those that an instance lacks are 0 and others are ignored. If only
+    one job per GPU is allowed, schedules name no GPUs: a job then takes the idle ones with the lowest numbers (ours; it
+    changes no completion).
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class ServerStates:
     starts
         Sum of their starts in ticks, same shape, int64.
     use, sens
-        Sums of what one replica of each asks of the resources, and of their sensitivities, in per mille, shape
-        (servers, most GPUs, 3).
+        Sums over jobs of the demand of one replica and of the sensitivities, by resource, in per mille, shape (servers,
+        most GPUs, 3).
     load
-        What all jobs on a server ask of each resource together, in per mille of its capacity, shape (servers, 3).
+        Total demand of the jobs on a server for each resource, in per mille of its capacity, shape (servers, 3).
     num_jobs_on
         Jobs on each server, shape (servers,), int64.
     """
@@ -76,14 +76,12 @@ class ServerStates:
 
         Parameters
         ----------
-        job, time
-            Who, and when in ticks.
         placed
             Its servers, each with the replicas there.
         demand
-            What it asks for; None without interference.
+            Its demand; None without interference.
         gpus
-            Its GPUs; None where they have no names.
+            Its GPUs; None if schedules name no GPUs.
         """
         named = list(gpus) if gpus is not None else self._lowest_idle(placed)
         self._gpus[job], self._start[job] = named, time
@@ -97,7 +95,7 @@ class ServerStates:
         self._count(named, 1)
 
     def complete(self, job: int) -> None:
-        """Take a job from its GPUs."""
+        """Remove a job from its GPUs."""
         gpus = self._gpus.pop(job)
         for gpu in gpus:
             self._on[gpu].remove(job)
@@ -108,7 +106,7 @@ class ServerStates:
         del self._start[job]
 
     def started_at(self, job: int) -> int:
-        """Return when a running job started, in ticks."""
+        """Return the start of a running job in ticks."""
         return self._start[job]
 
     def _lowest_idle(self, placed: Sequence[tuple[int, int]]) -> list[Gpu]:
@@ -124,7 +122,7 @@ class ServerStates:
         return [0.0 if column is None else float(amounts[column]) for column in self._columns]
 
     def _count(self, gpus: Sequence[Gpu], change: int) -> None:
-        """Bring the arrays up to date; sums are made anew, so that nothing drifts."""
+        """Update the arrays; sums are recomputed so that nothing drifts."""
         for server, gpu in gpus:
             jobs = self._on[server, gpu]
             self.num_on_gpu[server, gpu] = len(jobs)

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from heuristics.jobs.marl.network_files import AgentNetworks, TrainedNetwork
 
 STAGES = ("trained", "imitated", "untrained")
-"""Of a training: the network that it chose, the one after imitation, and the one before anything; the last two are
-controls."""
+"""Networks of a training: the chosen one, the one after imitation, and the initial one; the last two are controls."""
 
 INDEX = "index.json"
 """File that names the default training, and seed and SHA-256 of the networks of every training."""
@@ -54,7 +53,7 @@ def shipped_trainings() -> list[int]:
 
 
 def shipped_document(training: int | None = None) -> dict[str, Any]:
-    """Return what is known of a shipped training: command, settings, curve, held-out results; see `train_marl`.
+    """Return the provenance of a shipped training: command, settings, curve, held-out results; see `train_marl`.
 
     Raises
     ------
@@ -80,14 +79,14 @@ def network_in(folder: Path, training: int | None = None, stage: str | None = No
 def network_from(
     weights: str | PathLike[str] | None = None, training: int | None = None, stage: str | None = None
 ) -> TrainedNetwork | AgentNetworks:
-    """Return what `load_any_network` finds in a file, or a shipped network where there is no path.
+    """Return the network in a file, see `load_any_network`, or a shipped network without a path.
 
     Raises
     ------
     ValueError
-        If the file holds something else, a training or stage is given beside it, or as `shipped_network`.
+        If the file holds something else, a training or stage is given with it, or as `shipped_network`.
     OSError
-        If it is not there.
+        If the file does not exist.
     """
     if weights is None:
         return shipped_network(training, stage)
@@ -98,7 +97,7 @@ def network_from(
 
 
 def _shipped() -> AbstractContextManager[Path]:
-    """Give the folder of the shipped networks."""
+    """Return a context with the folder of the shipped networks."""
     return as_file(files("heuristics.jobs.marl") / "weights")
 
 

@@ -1,4 +1,4 @@
-"""The GPUs as a policy sees them in a simulation: which are free, who fits, who shares one, how a job starts."""
+"""The cluster as a policy sees it: free GPUs, jobs that fit, jobs that share a GPU, and starts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class FitClasses:
     """Classes of jobs that have a placement at the same times, and which of them have one now.
 
     A class is a set of pairs (set of kinds, replicas that may use no other kind): by Hall's theorem its jobs have a
-    placement if and only if every set has at least so many free GPUs. So a long queue costs a few comparisons. Jobs
-    that see other GPUs free are of other classes: each class belongs to a pool.
+    placement if and only if every set has at least that many free GPUs. A long queue thus costs a few comparisons. Jobs
+    to which other GPUs are free are of other classes: each class belongs to a pool.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class FitClasses:
         Parameters
         ----------
         masks
-            Kinds that each stage may use, as bits; a stage without any has no placement ever.
+            Kinds that each stage may use, as bits; a stage without any never has a placement.
         pool
-            What it sees.
+            Pool of the job, see `JobShapes.pool`.
         """
         unions = {0}
         for mask in set(masks):
@@ -86,7 +86,7 @@ class FitClasses:
         self.has_place = np.zeros(len(rows), dtype=np.bool_)
 
     def refresh(self, free: NDArray[np.int64]) -> None:
-        """Recompute for other free GPUs, shape (pools, servers); (servers,) will do for one pool."""
+        """Recompute for other free GPUs, shape (pools, servers), or (servers,) for one pool."""
         _refresh(
             free.reshape(self._num_pools, -1),
             self._server_kind,
@@ -141,7 +141,7 @@ class GpuOccupancy:
     ----------
     free
         GPUs of each server on which a job of each class may put a replica, shape (classes, servers), int64: idle ones,
-        and those with one job of a class beside which it may sit.
+        and those with one job of a class with which it may share a GPU.
     idle
         GPUs of each server without any job, shape (servers,), int64.
     """
@@ -193,13 +193,13 @@ class GpuOccupancy:
         self._count(gpus)
 
     def release(self, job: int, gpus: Sequence[tuple[int, int]]) -> None:
-        """Take a job from its GPUs."""
+        """Remove a job from its GPUs."""
         for server, gpu in gpus:
             self._on[server][gpu].remove(job)
         self._count(gpus)
 
     def _count(self, gpus: Sequence[tuple[int, int]]) -> None:
-        """Count the free GPUs of servers anew."""
+        """Recount the free GPUs of servers."""
         for server in {server for server, _ in gpus}:
             single = [self._class_of[jobs[0]] for jobs in self._on[server] if len(jobs) == 1]
             self.idle[server] = sum(not jobs for jobs in self._on[server])
@@ -209,25 +209,25 @@ class GpuOccupancy:
 class ClusterState:
     """Free GPUs, a placement rule, and the starts of jobs.
 
-    Jobs of one shape share the answer of the rule for as long as the free GPUs stay the same: for a rule at random that
-    means one draw, for all others it only saves time.
+    Jobs of one shape share the answer of the rule as long as the free GPUs stay the same: the random rule draws once
+    for them, for all other rules this only saves time.
 
-    Where two jobs may share a GPU, a GPU is free for a job if it is idle or has one job beside which it may sit: every
-    placement rule then works on numbers of free GPUs as ever, and the GPUs on a server are chosen by `GpuOccupancy`.
+    Where two jobs may share a GPU, a GPU is free for a job if it is idle or has one job with which it may share. Every
+    placement rule still works on numbers of free GPUs, and `GpuOccupancy` chooses the GPUs on a server.
 
     Parameters
     ----------
     shapes
         Which jobs are alike; its restriction of kinds is also that of the placer.
     running
-        The jobs that run, which hear of starts.
+        The running jobs; starts are reported to it.
 
     Attributes
     ----------
     free
         GPUs of each server without any job, shape (servers,), int64; where two jobs may share one, see `free_for`.
     version
-        Grows by one whenever the free GPUs change.
+        Increases by one whenever the free GPUs change.
     changes
         Servers of the job that started or completed at each change, in order, with repetitions.
     classes
@@ -239,7 +239,7 @@ class ClusterState:
     gpus_of
         GPUs of each job that has started, where two jobs may share one.
     occupancy
-        Who sits on which GPU, where two jobs may share one; else None.
+        The jobs on every GPU where two may share one; else None.
     """
 
     def __init__(self, shapes: JobShapes, placer: Placer, running: RunningJobs) -> None:

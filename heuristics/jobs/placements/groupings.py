@@ -12,91 +12,88 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from heuristics.jobs.placements.kernel_placer import Workspace
+
 
 @njit(cache=True)
 def fill_in_order(
     chosen_kind: NDArray[np.int64],
-    room: NDArray[np.int64],
+    free_gpus: NDArray[np.int64],
     counts: NDArray[np.int64],
     masks: NDArray[np.int64],
     left: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
 ) -> None:
     """Place all replicas of a job on the chosen servers, which suffice; parameters as in `grow`.
 
     A server that is full, or that a replica of this stage cannot use, is of no use to the next replica of the stage
-    either: slacks and rooms only fall. So each stage walks over the servers once.
+    either: slacks and free GPUs only decrease. Therefore each stage walks over the servers once.
     """
     for s in range(len(masks)):
         c = 0
         while left[s] > 0:
             kind = chosen_kind[c]
-            if room[c] == 0 or not masks[s] >> kind & 1 or not can_place(unions, slack, num_unions, masks[s], -1, kind):
+            if free_gpus[c] == 0 or not masks[s] >> kind & 1 or not can_place(unions, slack, masks[s], -1, kind):
                 c += 1
                 continue
-            book(unions, slack, num_unions, masks[s], kind, 1)
+            book(unions, slack, masks[s], kind, 1)
             counts[s, c] += 1
             left[s] -= 1
-            room[c] -= 1
+            free_gpus[c] -= 1
 
 
 @njit(cache=True)
 def grow(
+    ws: Workspace,
     chosen_kind: NDArray[np.int64],
-    room: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    free_gpus: NDArray[np.int64],
     masks: NDArray[np.int64],
     left: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     ring_weight: NDArray[np.int64],
     cut_weight: NDArray[np.int64],
-    first_vertex: NDArray[np.int64],
-    where: NDArray[np.int64],
 ) -> None:
     """Place all replicas of a job on the chosen servers, which suffice; all arrays but the fixed ones change in place.
 
-    Replicas of a stage differ in their neighbours in the ring only, so that a step looks at stages, and at the
-    vertices of a stage for the first that fits.
+    Replicas of a stage differ only in their neighbours in the ring. Therefore a step looks at stages, and at the
+    vertices of a stage only for the first that fits.
 
     Parameters
     ----------
-    chosen_kind, room
+    ws
+        Its `counts` are 0 and its `where` is -1 for all vertices: nothing is placed yet.
+    chosen_kind, free_gpus
         Kind and free GPUs of each chosen server.
-    counts, left, slack, where
-        All that is placed so far, which is nothing; see `Workspace`.
-    masks, unions, num_unions, first_vertex
-        See `Workspace`.
+    masks, left, unions, slack
+        See `Workspace`; as long as there are stages and unions.
     ring_weight, cut_weight
-        Of the stages of the job, see `JobsArrays`.
+        Those of the stages of the job, see `JobsArrays`.
     """
+    counts, first_vertex, where = ws.counts, ws.first_vertex, ws.where
     num_stages = len(masks)
     for c in range(len(chosen_kind)):
         kind = chosen_kind[c]
         u, v = _heaviest_edge(
-            kind, room[c], masks, left, unions, slack, num_unions, ring_weight, cut_weight, first_vertex, where
+            kind, free_gpus[c], masks, left, unions, slack, ring_weight, cut_weight, first_vertex, where
         )
         if u < 0:
-            u = _lightest_vertex(
-                kind, masks, left, unions, slack, num_unions, ring_weight, cut_weight, first_vertex, where
-            )
+            u = _lightest_vertex(kind, masks, left, unions, slack, ring_weight, cut_weight, first_vertex, where)
         for vertex in (u, v):
             if vertex >= 0:
                 stage = _stage_of(vertex, first_vertex)
-                book(unions, slack, num_unions, masks[stage], kind, 1)
+                book(unions, slack, masks[stage], kind, 1)
                 where[vertex] = c
                 counts[stage, c] += 1
                 left[stage] -= 1
-                room[c] -= 1
-        while u >= 0 and room[c] > 0:
+                free_gpus[c] -= 1
+        while u >= 0 and free_gpus[c] > 0:
             best, best_stage, best_weight = -1, -1, -1
             for s in range(num_stages):
                 if left[s] == 0 or not masks[s] >> kind & 1:
                     continue
-                if not can_place(unions, slack, num_unions, masks[s], -1, kind):
+                if not can_place(unions, slack, masks[s], -1, kind):
                     continue
                 weight = cut_weight[s] * counts[s + 1, c] if s + 1 < num_stages else 0
                 if s > 0:
@@ -109,11 +106,11 @@ def grow(
                     best, best_stage, best_weight = vertex, s, weight + neighbours * ring_weight[s]
             if best < 0:
                 break
-            book(unions, slack, num_unions, masks[best_stage], kind, 1)
+            book(unions, slack, masks[best_stage], kind, 1)
             where[best] = c
             counts[best_stage, c] += 1
             left[best_stage] -= 1
-            room[c] -= 1
+            free_gpus[c] -= 1
 
 
 @njit(cache=True)
@@ -146,12 +143,11 @@ def _closest_vertex(first: int, end: int, c: int, most: int, where: NDArray[np.i
 @njit(cache=True)
 def _heaviest_edge(
     kind: int,
-    room: int,
+    free_gpus: int,
     masks: NDArray[np.int64],
     left: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     ring_weight: NDArray[np.int64],
     cut_weight: NDArray[np.int64],
     first_vertex: NDArray[np.int64],
@@ -159,19 +155,19 @@ def _heaviest_edge(
 ) -> tuple[int, int]:
     """Return the heaviest edge with both ends unplaced and jointly completable here, the first of equals; or -1, -1."""
     best_u, best_v, best_weight = -1, -1, 0
-    if room < 2:
+    if free_gpus < 2:
         return best_u, best_v
     for s in range(len(masks)):
         if left[s] == 0 or not masks[s] >> kind & 1:
             continue
-        if left[s] > 1 and ring_weight[s] > 0 and can_place(unions, slack, num_unions, masks[s], masks[s], kind):
+        if left[s] > 1 and ring_weight[s] > 0 and can_place(unions, slack, masks[s], masks[s], kind):
             u, v = _first_ring_edge(first_vertex[s], first_vertex[s + 1], where)
             is_before = u < best_u or (u == best_u and v < best_v)
             if u >= 0 and (ring_weight[s] > best_weight or (ring_weight[s] == best_weight and is_before)):
                 best_u, best_v, best_weight = u, v, ring_weight[s]
         if s + 1 == len(masks) or cut_weight[s] == 0 or left[s + 1] == 0 or not masks[s + 1] >> kind & 1:
             continue
-        if cut_weight[s] < best_weight or not can_place(unions, slack, num_unions, masks[s], masks[s + 1], kind):
+        if cut_weight[s] < best_weight or not can_place(unions, slack, masks[s], masks[s + 1], kind):
             continue
         u, v = _first_unplaced(first_vertex[s], where), _first_unplaced(first_vertex[s + 1], where)
         is_before = u < best_u or (u == best_u and v < best_v)
@@ -208,7 +204,6 @@ def _lightest_vertex(
     left: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     ring_weight: NDArray[np.int64],
     cut_weight: NDArray[np.int64],
     first_vertex: NDArray[np.int64],
@@ -219,7 +214,7 @@ def _lightest_vertex(
     for s in range(len(masks)):
         if left[s] == 0 or not masks[s] >> kind & 1:
             continue
-        if not can_place(unions, slack, num_unions, masks[s], -1, kind):
+        if not can_place(unions, slack, masks[s], -1, kind):
             continue
         weight = cut_weight[s] * left[s + 1] if s + 1 < len(masks) else 0
         if s > 0:
@@ -244,32 +239,23 @@ def _stage_of(vertex: int, first_vertex: NDArray[np.int64]) -> int:
 
 @njit(cache=True)
 def contract(
+    ws: Workspace,
     chosen_kind: NDArray[np.int64],
-    room: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    free_gpus: NDArray[np.int64],
     masks: NDArray[np.int64],
     left: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     ring_weight: NDArray[np.int64],
     cut_weight: NDArray[np.int64],
-    first_vertex: NDArray[np.int64],
-    where: NDArray[np.int64],
-    most_of_kind: NDArray[np.int64],
-    parent: NDArray[np.int64],
-    size: NDArray[np.int64],
-    common: NDArray[np.int64],
-    part: NDArray[np.int64],
 ) -> None:
-    """Place all replicas of a job on the chosen servers, which suffice; parameters as in `grow` and `Workspace`.
-
-    `most_of_kind` is scratch of one entry per kind: the most free GPUs of a chosen server of that kind.
-    """
+    """Place all replicas of a job on the chosen servers, which suffice; parameters as in `grow`."""
+    counts, first_vertex, where = ws.counts, ws.first_vertex, ws.where
+    most_of_kind, parent, size, common, part = ws.most_of_kind, ws.parent, ws.size, ws.common, ws.part[: len(masks)]
     num_stages = len(masks)
     most_of_kind[:] = 0
     for c in range(len(chosen_kind)):
-        most_of_kind[chosen_kind[c]] = max(most_of_kind[chosen_kind[c]], room[c])
+        most_of_kind[chosen_kind[c]] = max(most_of_kind[chosen_kind[c]], free_gpus[c])
     _join(masks, ring_weight, cut_weight, first_vertex, most_of_kind, parent, size, common)
     num_vertices, largest = first_vertex[num_stages], 1
     for vertex in range(num_vertices):
@@ -283,15 +269,15 @@ def contract(
             for s in range(num_stages):
                 for vertex in range(first_vertex[s], first_vertex[s + 1]):
                     part[s] += 1 if _root(vertex, parent) == root else 0
-            best = _tightest_server(gang, common[root], chosen_kind, room, masks, part, unions, slack, num_unions)
+            best = _tightest_server(gang, common[root], chosen_kind, free_gpus, masks, part, unions, slack)
             for s in range(num_stages):
                 if part[s] == 0:
                     continue
                 if best >= 0:
-                    book(unions, slack, num_unions, masks[s], chosen_kind[best], part[s])
+                    book(unions, slack, masks[s], chosen_kind[best], part[s])
                     counts[s, best] += part[s]
                     left[s] -= part[s]
-                    room[best] -= part[s]
+                    free_gpus[best] -= part[s]
                 for vertex in range(first_vertex[s], first_vertex[s + 1]):
                     if _root(vertex, parent) != root:
                         continue
@@ -299,14 +285,13 @@ def contract(
                         where[vertex] = best
                         continue
                     c = _closest_server(
-                        vertex, s, chosen_kind, room, counts, masks, unions, slack, num_unions,
-                        ring_weight, cut_weight, first_vertex, where,
-                    )  # fmt: skip
-                    book(unions, slack, num_unions, masks[s], chosen_kind[c], 1)
+                        ws, vertex, s, chosen_kind, free_gpus, masks, unions, slack, ring_weight, cut_weight
+                    )
+                    book(unions, slack, masks[s], chosen_kind[c], 1)
                     where[vertex] = c
                     counts[s, c] += 1
                     left[s] -= 1
-                    room[c] -= 1
+                    free_gpus[c] -= 1
 
 
 @njit(cache=True)
@@ -381,21 +366,20 @@ def _tightest_server(
     gang: int,
     kinds: int,
     chosen_kind: NDArray[np.int64],
-    room: NDArray[np.int64],
+    free_gpus: NDArray[np.int64],
     masks: NDArray[np.int64],
     part: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
 ) -> int:
-    """Return the completable server with the least room for a component, the first of equals; -1 if there is none."""
+    """Return the completable server with the fewest free GPUs for a component, the first of equals; -1 for none."""
     best, tested, fits = -1, -1, False
     for c in range(len(chosen_kind)):
         kind = chosen_kind[c]
-        if room[c] < gang or not kinds >> kind & 1 or (best >= 0 and room[c] >= room[best]):
+        if free_gpus[c] < gang or not kinds >> kind & 1 or (best >= 0 and free_gpus[c] >= free_gpus[best]):
             continue
         if kind != tested:
-            tested, fits = kind, can_place_part(unions, slack, num_unions, masks, part, kind)
+            tested, fits = kind, can_place_part(unions, slack, masks, part, kind)
         if fits:
             best = c
     return best
@@ -403,28 +387,26 @@ def _tightest_server(
 
 @njit(cache=True)
 def _closest_server(
+    ws: Workspace,
     vertex: int,
     stage: int,
     chosen_kind: NDArray[np.int64],
-    room: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    free_gpus: NDArray[np.int64],
     masks: NDArray[np.int64],
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     ring_weight: NDArray[np.int64],
     cut_weight: NDArray[np.int64],
-    first_vertex: NDArray[np.int64],
-    where: NDArray[np.int64],
 ) -> int:
     """Return the completable server with the most weight to vertices already there, the first of equals."""
+    counts, first_vertex, where = ws.counts, ws.first_vertex, ws.where
     best, best_weight, tested, fits = -1, -1, -1, False
     for c in range(len(chosen_kind)):
         kind = chosen_kind[c]
-        if room[c] == 0 or not masks[stage] >> kind & 1:
+        if free_gpus[c] == 0 or not masks[stage] >> kind & 1:
             continue
         if kind != tested:
-            tested, fits = kind, can_place(unions, slack, num_unions, masks[stage], -1, kind)
+            tested, fits = kind, can_place(unions, slack, masks[stage], -1, kind)
         if not fits:
             continue
         weight = ring_weight[stage] * ring_neighbours(vertex, first_vertex[stage], first_vertex[stage + 1], c, where)

@@ -26,7 +26,7 @@ TOO_MANY = -1
 
 @njit(cache=True)
 def list_unions(masks: NDArray[np.int64], unions: NDArray[np.int64]) -> int:
-    """Write all different unions of the sets and return their number, or `TOO_MANY` where there is no room for them."""
+    """Write all different unions of the sets and return their number, or `TOO_MANY` if the list is too short."""
     size = 0
     for mask in masks:
         if _holds(unions, size, mask):  # and all unions with it: the list is closed under union
@@ -87,14 +87,12 @@ def supply_of(union: int, gpus_of_kind: NDArray[np.int64]) -> int:
 
 
 @njit(cache=True)
-def can_place(
-    unions: NDArray[np.int64], slack: NDArray[np.int64], num_unions: int, first: int, second: int, kind: int
-) -> bool:
+def can_place(unions: NDArray[np.int64], slack: NDArray[np.int64], first: int, second: int, kind: int) -> bool:
     """Say whether the rest can still be placed after one replica of each of two stages goes to GPUs of a kind.
 
     `first` and `second` are the masks of their stages, and hold the kind; `second` is -1 where there is none.
     """
-    for index in range(num_unions):
+    for index in range(len(unions)):
         union = unions[index]
         if union >> kind & 1:
             needed = (1 if first & ~union else 0) + (1 if second != -1 and second & ~union else 0)
@@ -107,13 +105,12 @@ def can_place(
 def can_place_part(
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     masks: NDArray[np.int64],
     part: NDArray[np.int64],
     kind: int,
 ) -> bool:
     """Say the same of ``part[s]`` replicas of each stage s."""
-    for index in range(num_unions):
+    for index in range(len(unions)):
         union = unions[index]
         if union >> kind & 1:
             needed = 0
@@ -126,11 +123,9 @@ def can_place_part(
 
 
 @njit(cache=True)
-def book(
-    unions: NDArray[np.int64], slack: NDArray[np.int64], num_unions: int, mask: int, kind: int, count: int
-) -> None:
+def book(unions: NDArray[np.int64], slack: NDArray[np.int64], mask: int, kind: int, count: int) -> None:
     """Lower the slacks for replicas of a stage that go to GPUs of a kind."""
-    for index in range(num_unions):
+    for index in range(len(unions)):
         if unions[index] >> kind & 1 and mask & ~unions[index]:
             slack[index] -= count
 

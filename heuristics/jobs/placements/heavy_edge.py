@@ -93,11 +93,11 @@ class _State:
     """A job that is being placed on chosen servers."""
 
     def __init__(
-        self, instance: JobsInstance, job: int, allowed: list[list[bool]], servers: list[int], room: list[int]
+        self, instance: JobsInstance, job: int, allowed: list[list[bool]], servers: list[int], free_gpus: list[int]
     ) -> None:
         rows = instance.stages_of(job)
         self.replicas = instance.replicas[rows].tolist()
-        self.allowed, self.servers, self.room = allowed, servers, room
+        self.allowed, self.servers, self.free_gpus = allowed, servers, free_gpus
         self.kinds = [int(instance.server_kind[server]) for server in servers]
         self.vertices = [(s, q) for s, k in enumerate(self.replicas) for q in range(k)]
         self.where: dict[Vertex, int] = {}
@@ -122,11 +122,11 @@ class _State:
 
     def is_completable(self, vertices: Sequence[Vertex], c: int) -> bool:
         """Say whether vertices may go to a chosen server so that the rest can still be placed."""
-        if len(vertices) > self.room[c] or not all(self.allowed[s][self.kinds[c]] for s, _ in vertices):
+        if len(vertices) > self.free_gpus[c] or not all(self.allowed[s][self.kinds[c]] for s, _ in vertices):
             return False
         capacity = [0] * len(self.allowed[0])
         for other, kind in enumerate(self.kinds):
-            capacity[kind] += self.room[other]
+            capacity[kind] += self.free_gpus[other]
         capacity[self.kinds[c]] -= len(vertices)
         rest = [0] * len(self.replicas)
         for vertex in self.unplaced():
@@ -136,7 +136,7 @@ class _State:
     def place(self, vertices: Sequence[Vertex], c: int) -> None:
         """Place vertices on a chosen server."""
         self.where.update(dict.fromkeys(vertices, c))
-        self.room[c] -= len(vertices)
+        self.free_gpus[c] -= len(vertices)
 
     def weight_to(self, vertex: Vertex, others: Iterable[Vertex]) -> Fraction:
         """Return the total weight of the edges from a vertex to others."""
@@ -170,7 +170,7 @@ def _grow(state: _State) -> None:
             state.place([min(singles, key=lambda vertex: (state.weight_to(vertex, state.unplaced()), vertex))], c)
         else:
             continue
-        while state.room[c] > 0:
+        while state.free_gpus[c] > 0:
             singles = [vertex for vertex in state.unplaced() if state.is_completable([vertex], c)]
             if not singles:
                 break
@@ -180,21 +180,21 @@ def _grow(state: _State) -> None:
 def _contract(state: _State) -> None:
     """Join vertices along heavy edges while they fit on a server, then place the components."""
     part = {vertex: [vertex] for vertex in state.vertices}
-    room = list(state.room)
+    free_gpus = list(state.free_gpus)
     for u, v in sorted(state.edges, key=lambda edge: (-state.edges[edge], edge)):
         if part[u] is part[v]:
             continue
         joint = sorted(part[u] + part[v])
         if any(
             free >= len(joint) and all(state.allowed[s][kind] for s, _ in joint)
-            for free, kind in zip(room, state.kinds, strict=True)
+            for free, kind in zip(free_gpus, state.kinds, strict=True)
         ):
             part.update(dict.fromkeys(joint, joint))
     different = {id(members): members for members in part.values()}.values()
     for members in sorted(different, key=lambda members: (-len(members), members)):
         fitting = [c for c in range(len(state.servers)) if state.is_completable(members, c)]
         if fitting:
-            state.place(members, min(fitting, key=lambda c: (state.room[c], c)))
+            state.place(members, min(fitting, key=lambda c: (state.free_gpus[c], c)))
             continue
         for vertex in members:
             fitting = [c for c in range(len(state.servers)) if state.is_completable([vertex], c)]
@@ -202,7 +202,7 @@ def _contract(state: _State) -> None:
 
 
 def _in_order(state: _State) -> None:
-    """Place vertices lexicographically, each on the first server that will do."""
+    """Place vertices lexicographically, each on the first server where the rest can still be placed."""
     for vertex in state.vertices:
         state.place([vertex], next(c for c in range(len(state.servers)) if state.is_completable([vertex], c)))
 
@@ -219,7 +219,7 @@ class HeavyEdge(KernelPlacer):
     phi
         Kinds more than `phi` times slower than the fastest of a stage are left out, see `restricted_times`.
     groupings
-        Sum of those that compete, of ``GROW``, ``CONTRACT`` and ``STAGE_ORDER``; all by default.
+        Sum of the groupings that compete: ``GROW``, ``CONTRACT`` and ``STAGE_ORDER``; all by default.
 
     Raises
     ------
@@ -228,7 +228,7 @@ class HeavyEdge(KernelPlacer):
 
     References
     ----------
-    The name: heavy-edge coarsening of graphs, Karypis and Kumar (1999). A-SRPT's own rule (Luo, Liu, Lee, Shroff,
+    Karypis and Kumar (1999), heavy-edge coarsening of graphs: the name. A-SRPT's own rule (Luo, Liu, Lee, Shroff,
     INFOCOM 2025) is not published in detail; this one is a reconstruction of ours.
     """
 

@@ -32,7 +32,6 @@ def choose_servers(
     usable_kinds: int,
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
-    num_unions: int,
     free_of_kind: NDArray[np.int64],
     order: NDArray[np.int64],
     bucket: NDArray[np.int64],
@@ -46,33 +45,31 @@ def choose_servers(
         Free GPUs of each server, its kind, and free GPUs of each kind.
     usable_kinds
         Kinds that some stage may use, a mask.
-    unions, slack, num_unions
+    unions, slack
         Unions of sets of allowed kinds; the slack is minus the demand on entry, that of the chosen servers at the end.
     order, bucket
         Scratch.
     """
-    for index in range(num_unions):
+    for index in range(len(unions)):
         if supply_of(unions[index], free_of_kind) + slack[index] < 0:
             return 0
     usable = _sort(free, server_kind, usable_kinds, order, bucket)
     length = 0
-    while _lowest(slack, num_unions) < 0:
-        _add(unions, slack, num_unions, server_kind[order[length]], free[order[length]])
+    while _lowest(slack) < 0:
+        _add(unions, slack, server_kind[order[length]], free[order[length]])
         chosen[length] = order[length]
         length += 1
     last = chosen[length - 1]
-    _add(unions, slack, num_unions, server_kind[last], -free[last])
+    _add(unions, slack, server_kind[last], -free[last])
     best = last
     for place in range(usable - 1, length - 2, -1):  # fewest free GPUs first, and the highest index among equals
         server = order[place]
         if best != last and free[server] > free[best]:
             break
-        if (free[server] < free[best] or server < best) and _suffices(
-            unions, slack, num_unions, server_kind[server], free[server]
-        ):
+        if (free[server] < free[best] or server < best) and _suffices(unions, slack, server_kind[server], free[server]):
             best = server
     chosen[length - 1] = best
-    _add(unions, slack, num_unions, server_kind[best], free[best])
+    _add(unions, slack, server_kind[best], free[best])
     return length
 
 
@@ -108,26 +105,26 @@ def _sort(
 
 
 @njit(cache=True)
-def _lowest(slack: NDArray[np.int64], num_unions: int) -> int:
+def _lowest(slack: NDArray[np.int64]) -> int:
     """Return the smallest slack."""
     lowest: int = slack[0]
-    for index in range(1, num_unions):
+    for index in range(1, len(slack)):
         lowest = min(lowest, slack[index])
     return lowest
 
 
 @njit(cache=True)
-def _add(unions: NDArray[np.int64], slack: NDArray[np.int64], num_unions: int, kind: int, gpus: int) -> None:
+def _add(unions: NDArray[np.int64], slack: NDArray[np.int64], kind: int, gpus: int) -> None:
     """Raise the slacks for GPUs of a kind."""
-    for index in range(num_unions):
+    for index in range(len(unions)):
         if unions[index] >> kind & 1:
             slack[index] += gpus
 
 
 @njit(cache=True)
-def _suffices(unions: NDArray[np.int64], slack: NDArray[np.int64], num_unions: int, kind: int, gpus: int) -> bool:
+def _suffices(unions: NDArray[np.int64], slack: NDArray[np.int64], kind: int, gpus: int) -> bool:
     """Say whether no slack is negative after GPUs of a kind are added."""
-    for index in range(num_unions):  # noqa: SIM110 (Numba compiles no generators)
+    for index in range(len(unions)):  # noqa: SIM110 (Numba compiles no generators)
         if slack[index] + (gpus if unions[index] >> kind & 1 else 0) < 0:
             return False
     return True
@@ -170,7 +167,7 @@ def heavy_edge_kernel(
     replicas, time_of = arrays.replicas[base:end], arrays.time_of[base:end]
     ring_bytes, cut_bytes = arrays.ring_bytes[base:end], arrays.cut_bytes[base:end]
     ring_weight, cut_weight = arrays.ring_weight[base:end], arrays.cut_weight[base:end]
-    masks, left, slack = ws.masks[:num_stages], ws.left[:num_stages], ws.slack
+    masks, left = ws.masks[:num_stages], ws.left[:num_stages]
     best_size, best_used, best_comp, best_numerator, best_denominator = 0, 0, 0, 0, 1
     count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)
     ws.first_vertex[0] = 0
@@ -194,16 +191,17 @@ def heavy_edge_kernel(
         num_unions = list_unions(masks, ws.unions)
         if num_unions == TOO_MANY:
             return UNIONS_EXCEEDED, 0, 0, 1
+        unions, slack = ws.unions[:num_unions], ws.slack[:num_unions]
         for index in range(num_unions):
-            slack[index] = -demand_of(ws.unions[index], masks, left)
+            slack[index] = -demand_of(unions[index], masks, left)
         size = choose_servers(  # step 4
-            free, arrays.server_kind, usable, ws.unions, slack, num_unions, ws.free_of_kind, ws.order, ws.bucket,
+            free, arrays.server_kind, usable, unions, slack, ws.free_of_kind, ws.order, ws.bucket,
             ws.chosen,
         )  # fmt: skip
         if size == 0:
             continue
-        ws.first_slack[:num_unions] = slack[:num_unions]
-        chosen_kind, room = ws.order[:size], ws.room[:size]  # the order has served its turn
+        ws.first_slack[:num_unions] = slack
+        chosen_kind, free_gpus = ws.order[:size], ws.free_gpus[:size]  # the order has served its turn
         for c in range(size):
             chosen_kind[c] = arrays.server_kind[ws.chosen[c]]
         competing = groupings
@@ -213,28 +211,21 @@ def heavy_edge_kernel(
             if not competing & grouping:
                 continue
             for c in range(size):
-                room[c] = free[ws.chosen[c]]
+                free_gpus[c] = free[ws.chosen[c]]
             for s in range(num_stages):
                 left[s] = replicas[s]
                 ws.counts[s, :size] = 0
-            slack[:num_unions] = ws.first_slack[:num_unions]
+            slack[:] = ws.first_slack[:num_unions]
             ws.where[: ws.first_vertex[num_stages]] = -1
             if grouping == GROW:
-                grow(
-                    chosen_kind, room, ws.counts, masks, left, ws.unions, slack, num_unions,
-                    ring_weight, cut_weight, ws.first_vertex, ws.where,
-                )  # fmt: skip
+                grow(ws, chosen_kind, free_gpus, masks, left, unions, slack, ring_weight, cut_weight)
             elif grouping == CONTRACT:
-                contract(
-                    chosen_kind, room, ws.counts, masks, left, ws.unions, slack, num_unions,
-                    ring_weight, cut_weight, ws.first_vertex, ws.where,
-                    ws.most_of_kind, ws.parent, ws.size, ws.common, ws.part[:num_stages],
-                )  # fmt: skip
+                contract(ws, chosen_kind, free_gpus, masks, left, unions, slack, ring_weight, cut_weight)
             else:
-                fill_in_order(chosen_kind, room, ws.counts, masks, left, ws.unions, slack, num_unions)
+                fill_in_order(chosen_kind, free_gpus, ws.counts, masks, left, unions, slack)
             used = 0
             for c in range(size):
-                used += 1 if room[c] < free[ws.chosen[c]] else 0
+                used += 1 if free_gpus[c] < free[ws.chosen[c]] else 0
             comp = slots * slowest_time(ws.counts, ws.chosen, size, time_of, arrays.server_kind)
             numerator, denominator = traffic(
                 ws.counts, ws.chosen, size, replicas, ring_bytes, cut_bytes, arrays.nic_numerator,

@@ -28,20 +28,17 @@ if TYPE_CHECKING:
 
 
 class StageOrder(HeavyEdge):
-    """The rival of Heavy-Edge that knows kinds and servers but no traffic: its grouping by stage order alone.
-
-    Parameters as in `HeavyEdge`.
-    """
+    """Heavy-Edge with the grouping by stage order alone: it considers kinds and servers but no traffic."""
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
         super().__init__(instance, phi, groupings=STAGE_ORDER)
 
 
 class Consolidated(StageOrder):
-    """The rival of Heavy-Edge that only counts servers: ours.
+    """A rule of ours that only counts servers; all kinds that a stage may use are alike to it.
 
-    All kinds that a stage may use are alike to it. It takes the servers with the most free GPUs, as few of them as
-    hold the job, the last one by best fit, and fills them in order of stage. Parameters as in `HeavyEdge`.
+    It takes the servers with the most free GPUs, as few of them as
+    hold the job, the last one by best fit, and fills them in order of stage.
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
@@ -50,7 +47,7 @@ class Consolidated(StageOrder):
 
 
 _MOST_KNOWN = 50_000
-"""Placements that are kept at most: some dozen megabytes."""
+"""Largest number of placements that are kept, a few dozen megabytes."""
 
 
 class Pack(HeavyEdge):
@@ -58,8 +55,8 @@ class Pack(HeavyEdge):
 
     All kinds that a stage may use count in the test. A reconstruction of ours: the published rules for elastic jobs
     put one worker at a time on the first server of their order; a rigid gang needs the first few. It costs one sort
-    of the servers and one call of Heavy-Edge, which is spared where servers of the same kinds, bandwidths, racks and
-    free GPUs were asked for the same job before. Parameters as in `HeavyEdge`; a rule says the order.
+    of the servers and one call of Heavy-Edge, which is saved if servers of the same kinds, bandwidths, racks and free
+    GPUs were tried for the same job before. Subclasses define the order.
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
@@ -84,8 +81,8 @@ class Pack(HeavyEdge):
 
     def place_within(self, job: int, free: NDArray[np.int64], servers: NDArray[np.int64]) -> JobPlacement | None:
         """Return the Heavy-Edge placement of a job on the free GPUs of some servers only."""
-        # Heavy-Edge sees of a server its type, its free GPUs, and whether its number is above another's: servers that
-        # agree in all this have the same placement, with other numbers.
+        # Heavy-Edge only looks at the type of a server, its free GPUs, and the order of the numbers: lists of servers
+        # that agree in all this have the same placement, with other numbers.
         servers = np.sort(servers[free[servers] > 0])
         key = (job, self._type[servers].tobytes(), free[servers].tobytes())
         if key in self._known:
@@ -139,8 +136,8 @@ def _prefix(arrays: JobsArrays, ws: Workspace, job: int, free: NDArray[np.int64]
 class FreeDescending(Pack):
     """PACK(free descending): servers by free GPUs, most first, then by number.
 
-    Unlike Heavy-Edge it looks at no other servers for the sake of a faster kind, and fits the last server no better.
-    A reconstruction of ours; parameters as in `HeavyEdge`.
+    Unlike Heavy-Edge it does not look at further servers to find a faster kind, nor does it choose the last server by
+    best fit. A reconstruction of ours.
     """
 
     def order(self, free: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -151,7 +148,7 @@ class FreeDescending(Pack):
 class BestFit(FreeDescending):
     """The server with the smallest number of free GPUs that hosts the job; a job that no single one hosts is packed.
 
-    Ties: lowest number. Packed as by `FreeDescending`. A reconstruction of ours; parameters as in `HeavyEdge`.
+    Ties: lowest number. Packed as by `FreeDescending`. A reconstruction of ours.
     """
 
     def place(self, job: int, free: NDArray[np.int64]) -> JobPlacement | None:
@@ -169,8 +166,7 @@ class LoadBalance(Pack):
 
     A GPU is busy if any job is on it; where two jobs may share GPUs, a busy one may still be free for a job. Without a
     cluster to watch, a GPU that is not free is busy. The order is exact for servers of fewer than 2^26 GPUs: there the
-    nearest floats of two different shares differ. Gang rule: a reconstruction of ours, see `Pack`; parameters as in
-    `HeavyEdge`.
+    nearest floats of two different shares differ. The rule for gangs is a reconstruction of ours, see `Pack`.
 
     References
     ----------
@@ -180,7 +176,7 @@ class LoadBalance(Pack):
     _cluster: ClusterState | None = None
 
     def watch(self, cluster: ClusterState) -> None:
-        """Take the cluster; see `Placer`."""
+        """Receive the cluster; see `Placer`."""
         self._cluster = cluster
 
     def order(self, free: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -191,11 +187,11 @@ class LoadBalance(Pack):
 
 
 class LeastLoad(Pack):
-    """PACK(least load): servers by sum_z load[v,z], what running jobs ask there of all resources, then by number.
+    """PACK(least load): servers by sum_z load[v,z], the demand of running jobs for all resources, then by number.
 
     Sums are exact. Without interference there are no resources and all sums are 0: servers by number. Keeping the order
-    costs a sorted insertion for every server whose jobs changed. Zhao and Wu (2022) publish no such rule; a
-    reconstruction of ours. Parameters as in `HeavyEdge`.
+    costs a sorted insertion for every server whose jobs changed. Zhao and Wu (2022) publish no such rule; it is a
+    reconstruction of ours.
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
@@ -208,7 +204,7 @@ class LeastLoad(Pack):
             self._servers.insert((0, server), server)
 
     def watch(self, cluster: ClusterState) -> None:
-        """Take the cluster; see `Placer`."""
+        """Receive the cluster; see `Placer`."""
         self._cluster, self._version = cluster, -1
 
     def order(self, free: NDArray[np.int64]) -> NDArray[np.int64]:

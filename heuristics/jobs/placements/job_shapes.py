@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Spread(KernelPlacer):
-    """The spread placement of a job on the empty servers: a reconstruction of ours, for `is_heavy` only.
+    """Spreads a job over the empty servers, for `is_heavy` only; a reconstruction of ours.
 
     Replicas in order of stage go to the servers in order of index, cyclically, each to the next one after the last used
-    that has room and a kind its stage may use. No `Placer`: it may get stuck. Parameters as in `HeavyEdge`.
+    that has a free GPU of a kind that its stage may use. It is no `Placer` because it may get stuck.
     """
 
     def place(self, job: int) -> JobPlacement | None:
@@ -37,20 +37,20 @@ def _kernel(arrays: JobsArrays, ws: Workspace, job: int) -> tuple[int, int, int,
     """Deal the replicas."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
     num_servers = len(arrays.server_kind)
-    ws.room[:] = arrays.num_gpus_of
+    ws.free_gpus[:] = arrays.num_gpus_of
     ws.counts[: end - base] = 0
     server = -1
     for s in range(end - base):
         for _ in range(arrays.replicas[base + s]):
             skipped = 0
             server = (server + 1) % num_servers
-            while ws.room[server] == 0 or arrays.time_of[base + s, arrays.server_kind[server]] < 0:
+            while ws.free_gpus[server] == 0 or arrays.time_of[base + s, arrays.server_kind[server]] < 0:
                 skipped += 1
                 if skipped == num_servers:
                     return NONE, 0, 0, 1
                 server = (server + 1) % num_servers
             ws.counts[s, server] += 1
-            ws.room[server] -= 1
+            ws.free_gpus[server] -= 1
     return gather(arrays, ws, job, num_servers)
 
 
@@ -64,7 +64,7 @@ def is_heavy(least: JobPlacement, spread: JobPlacement | None, theta: Fraction |
     least
         x_min: its Heavy-Edge placement on the empty servers.
     spread
-        Its `Spread` placement; None, where it got stuck, stands for x_min.
+        Its `Spread` placement; None, if there is none, stands for x_min.
     theta
         At least 1, exact; at 1 every job is heavy. The policies use 3/2.
 
@@ -79,13 +79,11 @@ def is_heavy(least: JobPlacement, spread: JobPlacement | None, theta: Fraction |
     return least.comp + comm >= theta * least.alpha
 
 
-# Which jobs are alike: the same pipeline, so that they share every placement and every iteration time.
-#
-# Where two jobs may share a GPU, jobs that are alike are of one class too: they see the same GPUs free.
-
-
 class JobShapes:
-    """Shapes of jobs and what a policy wants to know of each; recurring jobs make them few.
+    """Shapes of jobs and what policies ask of each; recurring jobs make them few.
+
+    Jobs of one shape have the same pipeline and share every placement and iteration time. Where two jobs may share a
+    GPU they are of one class too, so that the same GPUs are free for them.
 
     Parameters
     ----------
@@ -123,7 +121,7 @@ class JobShapes:
         self._least: list[JobPlacement | None] = [None] * len(self.first_job)
 
     def pool(self, job: int) -> int:
-        """Return which GPUs a job may look at: by its class where two jobs may share one, the same for all else."""
+        """Return the pool of a job: its class if two jobs may share a GPU, otherwise 0 for all jobs."""
         return 0 if self._pools is None else self._pools[job]
 
     def least(self, job: int) -> JobPlacement:

@@ -1,4 +1,4 @@
-"""What the placement rules share: memory for kernels, exact iteration times, and how an answer is read."""
+"""What the placement rules share: memory for kernels, exact iteration times, and the reading of their results."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Workspace(NamedTuple):
 
     free_of_kind: NDArray[np.int64]  # (kinds,)
     order: NDArray[np.int64]  # (servers,), usable servers, most free GPUs first
-    bucket: NDArray[np.int64]  # (largest server + 1,), or less: large servers are sorted without
+    bucket: NDArray[np.int64]  # (largest server + 1,), or less: large servers are sorted without it
     masks: NDArray[np.int64]  # (most stages,), kinds that each stage may use
     left: NDArray[np.int64]  # (most stages,), replicas still to place
     unions: NDArray[np.int64]  # (unions,)
     slack: NDArray[np.int64]  # (unions,), of what is still to place on what is still free of the chosen servers
     first_slack: NDArray[np.int64]  # (unions,), when nothing is placed yet
-    most_of_kind: NDArray[np.int64]  # (kinds,), largest room of a chosen server
+    most_of_kind: NDArray[np.int64]  # (kinds,), most free GPUs of a chosen server
     chosen: NDArray[np.int64]  # (servers,)
-    room: NDArray[np.int64]  # (servers,), GPUs still free on each chosen server
+    free_gpus: NDArray[np.int64]  # (servers,), GPUs still free on each chosen server
     counts: NDArray[np.int64]  # (most stages, servers), replicas of each stage on each chosen server
     best_chosen: NDArray[np.int64]  # (servers,)
     best_counts: NDArray[np.int64]  # (most stages, servers)
@@ -64,7 +64,7 @@ def new_workspace(arrays: JobsArrays, num_unions: int = 64) -> Workspace:
         **dict.fromkeys(["free_of_kind", "most_of_kind"], (kinds,)),
         "bucket": (min(int(arrays.num_gpus_of.max()) + 1, _MOST_BUCKETS),),
         "first_vertex": (stages + 1,),
-        **dict.fromkeys(["order", "chosen", "room", "best_chosen"], (servers,)),
+        **dict.fromkeys(["order", "chosen", "free_gpus", "best_chosen"], (servers,)),
         **dict.fromkeys(["masks", "left", "part"], (stages,)),
         **dict.fromkeys(["counts", "best_counts"], (stages, servers)),
         **dict.fromkeys(["unions", "slack", "first_slack"], (num_unions,)),
@@ -276,13 +276,13 @@ class KernelPlacer:
         self.workspace = new_workspace(self.arrays)
 
     def watch(self, cluster: ClusterState) -> None:
-        """Take the cluster, see `Placer`; most rules look at free GPUs only."""
+        """Receive the cluster, see `Placer`; most rules look at free GPUs only."""
 
     def run(self, job: int, kernel: Callable[[], tuple[int, int, int, int]]) -> JobPlacement | None:
-        """Run a kernel on arrays and workspace, with more memory for unions of sets of kinds where it asks for it.
+        """Run a kernel on arrays and workspace, again with more memory for unions of sets of kinds if it needs it.
 
         The kernel returns the number of entries, comp(x), and numerator and denominator of comm(x); the latter three
-        are not looked at where the bytes of the job have no denominator.
+        are ignored if the bytes of the job have no denominator.
         """
         size, comp, numerator, denominator = kernel()
         while size == UNIONS_EXCEEDED:
@@ -309,10 +309,10 @@ class KernelPlacer:
 
 
 def checked_free(arrays: JobsArrays, free: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return free GPUs as kernels take them.
+    """Return free GPUs as kernels need them.
 
-    That is, one number per server, for a kernel would read beyond the end, and writable, for Numba would compile every
-    kernel once more for arrays that are not.
+    There must be one number per server because a kernel would read beyond the end, and the array must be writable
+    because Numba would compile every kernel once more for read-only arrays.
 
     Raises
     ------

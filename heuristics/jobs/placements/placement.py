@@ -1,4 +1,4 @@
-"""Where the replicas of one job sit, and what every rule that finds such a placement looks like."""
+"""The placement of one job, and the protocol of the rules that find placements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JobPlacement:
-    """The placement of one job, complete and within the free GPUs it was made for.
+    """The servers of all replicas of one job, within the free GPUs it was made for.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ class JobPlacement:
         return iterations * self.comp - (-iterations * self.comm.numerator // self.comm.denominator)
 
     def take(self, free: NDArray[np.int64]) -> None:
-        """Take its GPUs out of the free ones, shape (servers,)."""
+        """Subtract its GPUs from the free ones, shape (servers,)."""
         np.subtract.at(free, self.server, self.count)
 
     def release(self, free: NDArray[np.int64]) -> None:
-        """Give its GPUs back to the free ones, shape (servers,)."""
+        """Add its GPUs to the free ones, shape (servers,)."""
         np.add.at(free, self.server, self.count)
 
     def totals(self) -> list[tuple[int, int]]:
@@ -98,10 +98,10 @@ class JobPlacement:
 
 
 class Placer(Protocol):
-    """Finds servers for jobs, one job at a time; complete: it finds a placement wherever one exists."""
+    """Finds servers for one job at a time; every rule is complete: it finds a placement whenever one exists."""
 
     def watch(self, cluster: ClusterState) -> None:
-        """Take the cluster on which jobs will be placed, for rules that look at more than free GPUs."""
+        """Receive the cluster on which jobs will be placed, for rules that look at more than free GPUs."""
         ...
 
     def place(self, job: int, free: NDArray[np.int64]) -> JobPlacement | None:
@@ -110,7 +110,7 @@ class Placer(Protocol):
         Parameters
         ----------
         free
-            Free GPUs of each server, shape (servers,), int64, between 0 and all of them; left as it is.
+            Free GPUs of each server, shape (servers,), int64, between 0 and all of them; not changed.
 
         Raises
         ------

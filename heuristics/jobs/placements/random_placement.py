@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class RandomPlacement(KernelPlacer):
     """A placement at random, complete: ours, to show what a rule gains.
 
-    The replicas in a random order, each on a GPU drawn from all free ones that it may use and that leave room for the
-    rest.
+    The replicas are placed in a random order, each on a GPU drawn from all free ones that it may use and that leave the
+    remaining replicas a placement.
 
     Parameters
     ----------
@@ -68,11 +68,12 @@ def _kernel(
     if num_unions == TOO_MANY:
         return UNIONS_EXCEEDED, 0, 0, 1
     count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)
+    unions, slack = ws.unions[:num_unions], ws.slack[:num_unions]
     for index in range(num_unions):
-        ws.slack[index] = supply_of(ws.unions[index], ws.free_of_kind) - demand_of(ws.unions[index], masks, left)
-        if ws.slack[index] < 0:
+        slack[index] = supply_of(unions[index], ws.free_of_kind) - demand_of(unions[index], masks, left)
+        if slack[index] < 0:
             return NONE, 0, 0, 1
-    ws.room[:] = free
+    ws.free_gpus[:] = free
     ws.counts[:num_stages] = 0
     is_open, gang = ws.most_of_kind, arrays.gang_size[job]
     for index in range(gang):
@@ -83,17 +84,17 @@ def _kernel(
         total = 0
         for kind in range(len(is_open)):
             is_open[kind] = masks[stage] >> kind & 1
-            if is_open[kind] and not can_place(ws.unions, ws.slack, num_unions, masks[stage], -1, kind):
+            if is_open[kind] and not can_place(unions, slack, masks[stage], -1, kind):
                 is_open[kind] = 0
             total += ws.free_of_kind[kind] if is_open[kind] else 0
         server, passed = 0, int(numbers[2 * index + 1] * total)
-        while not is_open[arrays.server_kind[server]] or passed >= ws.room[server]:
-            passed -= ws.room[server] if is_open[arrays.server_kind[server]] else 0
+        while not is_open[arrays.server_kind[server]] or passed >= ws.free_gpus[server]:
+            passed -= ws.free_gpus[server] if is_open[arrays.server_kind[server]] else 0
             server += 1
         kind = arrays.server_kind[server]
-        book(ws.unions, ws.slack, num_unions, masks[stage], kind, 1)
+        book(unions, slack, masks[stage], kind, 1)
         ws.counts[stage, server] += 1
-        ws.room[server] -= 1
+        ws.free_gpus[server] -= 1
         ws.free_of_kind[kind] -= 1
         left[stage] -= 1
     return gather(arrays, ws, job, num_servers)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class RunningJobs(Protocol):
-    """What a simulator wants to know of running jobs."""
+    """What a simulator asks of the running jobs."""
 
     def start(self, job: int, time: int, placement: JobPlacement, gpus: Sequence[Gpu]) -> None:
         """Let a job start; `gpus` only where two jobs may share one."""
         ...
 
     def next_completion(self) -> int | None:
-        """Return when the next job completes if nobody starts before; None if nothing runs."""
+        """Return when the next job completes if no job starts before; None if nothing runs."""
         ...
 
     def complete(self, time: int) -> list[int]:
@@ -33,18 +33,18 @@ class RunningJobs(Protocol):
     def load(self, server: int) -> tuple[Amount, ...]:
         """Return what the jobs on a server ask of each resource together, in per mille; nothing without interference.
 
-        It is another object as soon as it is another load, and the same for as long as no job comes or goes there.
+        It is another object as soon as the load changes, and the same object as long as no job starts or ends there.
         """
         ...
 
 
 def running_jobs(instance: JobsInstance) -> RunningJobs:
-    """Return what knows the completions of an instance, with nothing running yet."""
+    """Return the model of the completions of an instance, with nothing running yet."""
     return UnalteredJobs(instance) if instance.interference is None else InterferingJobs(instance)
 
 
 class UnalteredJobs:
-    """Jobs that do not notice each other: a job ends when it would alone."""
+    """Jobs that do not affect each other: a job ends when it would alone."""
 
     def __init__(self, instance: JobsInstance) -> None:
         self._iterations: list[int] = instance.iterations.tolist()
@@ -71,12 +71,12 @@ class UnalteredJobs:
 
 
 class InterferingJobs:
-    """Jobs that slow each other; an event costs as much as there are jobs on the same servers.
+    """Jobs that slow each other down; an event costs time proportional to the jobs on the same servers.
 
     Attributes
     ----------
     together
-        Speeds and loads now, for whoever places jobs by them.
+        Current speeds and loads, for rules that place jobs by them.
     """
 
     def __init__(self, instance: JobsInstance) -> None:
@@ -90,7 +90,7 @@ class InterferingJobs:
         self.together.start(job, time, placement.duration(self._iterations[job]), demand, gpus)
 
     def next_completion(self) -> int | None:
-        """Return when the next job completes if nobody starts before; None if nothing runs."""
+        """Return when the next job completes if no job starts before; None if nothing runs."""
         return self.together.next_completion()
 
     def complete(self, time: int) -> list[int]:

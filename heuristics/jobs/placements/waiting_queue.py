@@ -1,4 +1,4 @@
-"""Jobs that wait, in the order of a key, for policies that look past the first one."""
+"""Waiting jobs in the order of a key, for policies that look past the first one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WaitingQueue:
-    """A sorted list whose jobs also stand in an array, so that a kernel may run along them.
+    """A sorted list whose jobs are also in an array, so that a kernel can scan them.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class WaitingQueue:
         return len(self._keys)
 
     def insert(self, key: tuple[Any, ...], job: int) -> None:
-        """Insert a job; keys are different."""
+        """Insert a job; all keys differ."""
         size = len(self._keys)
         if size == len(self.jobs):
             self.jobs = np.concatenate([self.jobs, np.zeros_like(self.jobs)])
@@ -41,7 +41,7 @@ class WaitingQueue:
         self.jobs[position] = job
 
     def position(self, key: tuple[Any, ...]) -> int:
-        """Return where the job with a key stands."""
+        """Return the position of the job with a key."""
         return bisect_left(self._keys, key)
 
     def lower_first(self, key: tuple[Any, ...]) -> None:

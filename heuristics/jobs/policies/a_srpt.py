@@ -5,7 +5,9 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -65,62 +67,56 @@ class ProvablePolicy(GuidedPolicy):
         return started
 
 
-class ConsolidationTest:
-    """What must hold of the free GPUs if some placement x of a shape is to have alpha(x) <= limit; ours.
+class Consolidation(NamedTuple):
+    """Necessary conditions for a placement x of a shape with alpha(x) <= limit on the free GPUs; ours.
 
     Every stage then runs on kinds with (Q + S - 1) p <= limit: Hall's test with these kinds must pass. Let c be the
     least comm(x) of a placement on two servers or more: if it splits a stage, a server sends the ring bytes of that
-    stage, else the activations between two stages that sit apart; either at the highest bandwidth. If
+    stage, else the activations between two stages on different servers; either at the highest bandwidth. If
     (Q + S - 1) max_s min_h p[s,h] + c exceeds the limit, one server must hold the whole job.
+    """
+
+    shape_of: NDArray[np.int64]  # (jobs,)
+    class_of: NDArray[np.int64]  # (shapes,), class of Hall's test; 0 for shapes without a limit
+    single_kinds: NDArray[np.int64]  # (shapes,), kinds of which one server must have `gang` free GPUs; 0 for no need
+    gang: NDArray[np.int64]  # (shapes,), gang size; larger than any server if one must hold the job and no kind can
+    failed_at: NDArray[np.int64]  # (shapes,), version of the cluster at which the shape was last held or blocked
+
+
+def consolidation(shapes: JobShapes, classes: FitClasses, limit_of: Callable[[int], Fraction | None]) -> Consolidation:
+    """Examine every shape once.
 
     Parameters
     ----------
     classes
-        Where the classes of the demands above are added; finished by the caller afterwards.
+        Where the classes of Hall's tests are added; the caller finishes it afterwards.
     limit_of
-        Limit of a heavy job; None for a job that is not heavy, whose shape is left alone.
-
-    Attributes
-    ----------
-    class_of
-        Class of the first condition by shape, shape (shapes,), int64; 0 for shapes left alone.
-    single_kinds
-        Kinds of which one server must have `gang` free GPUs, as bits, by shape; 0 where no server needs to.
-    gang
-        Gang size of each shape; larger than any server where one server must hold the job and no kind can.
+        Limit of a heavy job; None for a job that is not heavy, whose shape has no conditions.
     """
-
-    def __init__(self, shapes: JobShapes, classes: FitClasses, limit_of: Callable[[int], Fraction | None]) -> None:
-        size = len(shapes.first_job)
-        self.class_of: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
-        self.single_kinds: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
-        self.gang: NDArray[np.int64] = np.zeros(size, dtype=np.int64)
-        for shape, job in enumerate(shapes.first_job):
-            limit = limit_of(job)
-            if limit is None:
-                continue
-            self._examine(shapes, classes, shape, job, limit)
-
-    def _examine(self, shapes: JobShapes, classes: FitClasses, shape: int, job: int, limit: Fraction) -> None:
-        """Write the conditions of one shape."""
-        instance, arrays = shapes.instance, shapes.arrays
+    size = len(shapes.first_job)
+    class_of, single_kinds, gang = (np.zeros(size, dtype=np.int64) for _ in range(3))
+    failed_at = np.full(size, -1, dtype=np.int64)
+    instance, arrays = shapes.instance, shapes.arrays
+    for shape, job in enumerate(shapes.first_job):
+        limit = limit_of(job)
+        if limit is None:
+            continue
         rows = instance.stages_of(job)
         slots = int(arrays.slots[job])
         times: list[list[int]] = arrays.time_of[rows].tolist()
         threshold = limit // slots
         masks = [sum(1 << kind for kind, ticks in enumerate(row) if 0 < ticks <= threshold) for row in times]
-        self.class_of[shape] = classes.add(masks, instance.replicas[rows].tolist(), shapes.pool(job))
-        self.gang[shape] = instance.gang_size[job]
+        class_of[shape] = classes.add(masks, instance.replicas[rows].tolist(), shapes.pool(job))
+        gang[shape] = instance.gang_size[job]
         least = slots * max(min(ticks for ticks in row if ticks > 0) for row in times)
         traffic = _least_traffic(shapes, rows)
         if traffic is not None and least + traffic <= limit:
-            return
-        common = masks[0]
-        for mask in masks:
-            common &= mask
-        self.single_kinds[shape] = common if common else -1
+            continue
+        common = reduce(and_, masks)
+        single_kinds[shape] = common or -1
         if not common:
-            self.gang[shape] = int(instance.num_gpus_of.max()) + 1
+            gang[shape] = int(instance.num_gpus_of.max()) + 1
+    return Consolidation(shapes.shape_of, class_of, single_kinds, gang, failed_at)
 
 
 def _least_traffic(shapes: JobShapes, rows: slice) -> Fraction | None:
@@ -142,7 +138,7 @@ _FOREVER = np.iinfo(np.int64).max
 class WorkConservingPolicy(GuidedPolicy):
     """The work-conserving mode of docs/methods/a_srpt.md, section 4; nothing is proved about it.
 
-    (a) All eligible jobs are tried in order; one that is blocked or held stops nobody. (b) Jobs still on the virtual
+    (a) All eligible jobs are tried in order; a blocked or held one stops no other. (b) Jobs still on the virtual
     machine are tried in its order (remaining work, or the weighted rule's), heavy ones only if consolidated; they stay
     on the machine. Parameters as in `GuidedPolicy`.
     """
@@ -159,9 +155,8 @@ class WorkConservingPolicy(GuidedPolicy):
     def begin(self, cluster: ClusterState) -> None:
         """Take the cluster and examine the shapes."""
         super().begin(cluster)
-        self._test = ConsolidationTest(self.shapes, cluster.classes, self._limit_if_heavy)
+        self._consolidation = consolidation(self.shapes, cluster.classes, self._limit_if_heavy)
         cluster.classes.finish()
-        self._failed_at: NDArray[np.int64] = np.full(len(self.shapes.first_job), -1, dtype=np.int64)
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
         """Put a job on the virtual machine."""
@@ -210,7 +205,7 @@ class WorkConservingPolicy(GuidedPolicy):
             job = int(queue.jobs[position])
             placement = cluster.place(job)
             if placement is None or self._must_wait(job, placement, ready, time):
-                self._failed_at[self.shapes.shape_of[job]] = cluster.version
+                self._consolidation.failed_at[self.shapes.shape_of[job]] = cluster.version
                 position += 1
                 continue
             queue.remove(position)
@@ -218,7 +213,7 @@ class WorkConservingPolicy(GuidedPolicy):
             started.append(job)
 
     def _must_wait(self, job: int, placement: JobPlacement, ready: NDArray[np.int64], time: int) -> bool:
-        """Say whether a job waits for a consolidated placement; note its deadline the first time it does."""
+        """Return whether a job waits for a consolidated placement; record its deadline the first time it does."""
         if self.is_consolidated(job, placement):
             return False
         if ready is self._ready and job not in self._deadline:
@@ -228,24 +223,19 @@ class WorkConservingPolicy(GuidedPolicy):
         return bool(ready[job] > time)
 
     def _next(self, queue: WaitingQueue, begin: int, ready: NDArray[np.int64], time: int) -> int:
-        """Return the next position whose job may start for all that is known without a placement."""
-        cluster, test = self.cluster, self._test
+        """Return the next position whose job may start, as far as this is known without a placement."""
+        cluster = self.cluster
         cluster.refresh()
         return int(
             _next_candidate(
-                queue.jobs,
+                queue.jobs[: len(queue)],
                 begin,
-                len(queue),
                 time,
                 ready,
                 cluster.class_of,
                 cluster.classes.has_place,
                 cluster.classes.most_free,
-                self.shapes.shape_of,
-                test.class_of,
-                test.single_kinds,
-                test.gang,
-                self._failed_at,
+                self._consolidation,
                 cluster.version,
             )
         )
@@ -259,25 +249,21 @@ class WorkConservingPolicy(GuidedPolicy):
 def _next_candidate(
     jobs: NDArray[np.int64],
     begin: int,
-    end: int,
     time: int,
     ready: NDArray[np.int64],
     class_of: NDArray[np.int64],
     has_place: NDArray[np.bool_],
     most_free: NDArray[np.int64],
-    shape_of: NDArray[np.int64],
-    consolidated_class_of: NDArray[np.int64],
-    single_kinds: NDArray[np.int64],
-    gang: NDArray[np.int64],
-    failed_at: NDArray[np.int64],
+    test: Consolidation,
     version: int,
 ) -> int:
-    """Return the first position from `begin` on whose job may start, `end` if there is none.
+    """Return the first position from `begin` on whose job may start, the number of jobs if there is none.
 
     A job that needs a consolidated placement is passed over where its shape has none: it failed on these free GPUs
     already, or a necessary condition fails.
     """
-    for position in range(begin, end):
+    shape_of, consolidated_class_of, single_kinds, gang, failed_at = test
+    for position in range(begin, len(jobs)):
         job = jobs[position]
         if not has_place[class_of[job]]:
             continue
@@ -291,7 +277,7 @@ def _next_candidate(
         for kind in range(len(most_free)):
             if single_kinds[shape] >> kind & 1 and most_free[kind] >= gang[shape]:
                 return position
-    return end
+    return len(jobs)
 
 
 MODES = {"provable": ProvablePolicy, "work_conserving": WorkConservingPolicy}

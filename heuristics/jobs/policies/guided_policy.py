@@ -1,4 +1,4 @@
-"""What the two modes of A-SRPT share: parameters, the virtual machine, who is eligible when, and holds."""
+"""What the two modes of A-SRPT share: parameters, the virtual machine, eligibility of jobs, and holds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 Rational = Fraction | int | float | str
-"""What is taken as an exact rational; a float counts as the decimal number that Python prints for it."""
+"""Accepted as an exact rational; a float counts as the decimal number that Python prints for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ASrptParameters:
-    """Parameters of A-SRPT, exact; all but the idea of predictions and a virtual machine is a reconstruction of ours.
+    """Parameters of A-SRPT, exact; only predictions and the virtual machine are published, the rest is ours.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class VirtualMachine:
         self._remaining: dict[int, int] = {}
 
     def insert(self, job: int, work: int, release: int, weight: int = 1) -> tuple[_Priority, int, int]:
-        """Let a job arrive now, that is at `clock`, and return its key.
+        """Add a job that arrives now, that is at `clock`, and return its key.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class VirtualMachine:
         work
             At least 1, in units of work.
         weight
-            At least 1; looked at under the weighted rule only.
+            At least 1; used only under the weighted rule.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class VirtualMachine:
         Raises
         ------
         ValueError
-            If the job is on the machine already, or it has no work.
+            If the job is on the machine already, or has no work.
         """
         if job in self._remaining or work < 1:
             raise ValueError(f"job {job}: expected a job of at least 1 unit of work, not here yet, got {work}.")
@@ -221,23 +221,23 @@ class GuidedPolicy(Policy):
             self.become_eligible(job)
 
     def wait_virtually(self, job: int, key: tuple[Any, ...]) -> None:
-        """Take the key of a job that has arrived on the virtual machine."""
+        """Receive the key of a job that has arrived on the virtual machine."""
 
     def become_eligible(self, job: int) -> None:
-        """Take a job that has completed on the virtual machine."""
+        """Receive a job that has completed on the virtual machine."""
         raise NotImplementedError
 
     def next_eligibility(self) -> int | None:
-        """Return when the next job becomes eligible if nobody arrives before, in ticks."""
+        """Return the tick at which the next job becomes eligible if none arrives before."""
         completion = self.machine.next_completion()
         return None if completion is None else -(-completion // self._num_gpus)
 
     def is_consolidated(self, job: int, placement: JobPlacement) -> bool:
-        """Say whether a placement is as good as the one on the empty servers, or the job is not heavy."""
+        """Return whether a placement is as good as the one on the empty servers, or the job is not heavy."""
         return not self.is_heavy(job) or placement.alpha <= self.alpha_limit(job)
 
     def is_heavy(self, job: int) -> bool:
-        """Say whether a job is heavy in communication."""
+        """Return whether a job is heavy in communication."""
         shape = int(self.shapes.shape_of[job])
         if shape not in self._heavy:
             self._heavy[shape] = self.shapes.is_heavy(job, self.parameters.theta)
@@ -260,7 +260,7 @@ class GuidedPolicy(Policy):
         return self._deadline[job]
 
     def start(self, job: int, placement: JobPlacement, time: int) -> None:
-        """Start a job, and close its hold."""
+        """Start a job and end its hold."""
         if job in self._deadline:
             self._held[job] = min(time, self._deadline[job]) - self._first_held[job]
         self.cluster.start(job, placement, time)
@@ -277,6 +277,6 @@ class GuidedPolicy(Policy):
         )
 
     def _complete_virtually(self, job: int, completion: int) -> None:
-        """Remember when a job is eligible."""
+        """Record the tick at which a job is eligible."""
         self._completion[job] = completion
         self._eligible[job] = -(-completion // self._num_gpus)

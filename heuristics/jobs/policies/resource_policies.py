@@ -39,7 +39,7 @@ def drf(instance: JobsInstance) -> DrfPolicy:
 
 
 class DrfPolicy(Policy):
-    """Keeps what every user holds, exactly, and a heap of the users that wait. Parameters as in `Policy`.
+    """Keeps the resources of every user, exactly, and a heap of the users that wait.
 
     A start or completion costs O(log users) and one sum per resource.
     """
@@ -64,14 +64,14 @@ class DrfPolicy(Policy):
         self._stamp: dict[int, int] = {}
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
-        """Let a job wait behind the others of its user."""
+        """Queue a job behind the others of its user."""
         user = self._user_of[job]
         self._waiting[user].append(job)
         if len(self._waiting[user]) == 1:
             self._list(user)
 
     def complete(self, job: int, time: int) -> None:
-        """Take from a user what a job held."""
+        """Subtract from a user what a job held."""
         user = self._user_of[job]
         held = [a - b for a, b in zip(self._held[user], self._demand.pop(job), strict=True)]
         self._held[user] = held
@@ -104,7 +104,7 @@ class DrfPolicy(Policy):
         return max(Fraction(amount) / capacity for amount, capacity in zip(held, self._capacity, strict=True))
 
     def _hold(self, user: int, job: int, placement: JobPlacement) -> None:
-        """Give a user what a job holds."""
+        """Add to a user what a job holds."""
         demand: list[Amount] = [int(self.instance.gang_size[job])]
         if self.instance.interference is not None:
             demand += map(sum, zip(*placement.demand(self.instance, job).own, strict=True))
@@ -113,7 +113,7 @@ class DrfPolicy(Policy):
         self._held[user] = demand if held is None else [a + b for a, b in zip(held, demand, strict=True)]
 
     def _list(self, user: int) -> None:
-        """List a user with its share and its oldest waiting job; what was listed before is void."""
+        """Push a user with its share and its oldest waiting job; older entries of the user become invalid."""
         self._stamp[user] = self._stamp.get(user, 0) + 1
         if self._waiting[user]:
             job = self._waiting[user][0]
@@ -142,10 +142,9 @@ def tetris(instance: JobsInstance) -> TetrisPolicy:
 
 
 class TetrisPolicy(Policy):
-    """Scores one job for all that wait with its pipeline and its demand: a long queue costs little where jobs recur.
+    """Scores one job for all waiting jobs with its pipeline and demand, so that recurring jobs make a long queue cheap.
 
-    All numbers are exact. A start costs one placement per different pipeline that waits and fits. Parameters as in
-    `Policy`.
+    All numbers are exact. A start costs one placement per different pipeline that waits and fits.
     """
 
     uses_predictions = False
@@ -161,7 +160,7 @@ class TetrisPolicy(Policy):
         self._waiting: dict[tuple[int, bytes], deque[int]] = {}
 
     def arrive(self, job: int, time: int, prediction: int) -> None:
-        """Let a job wait behind those that are alike."""
+        """Queue a job behind those of its group."""
         self._waiting.setdefault(self._group(job), deque()).append(job)
 
     def dispatch(self, time: int) -> list[int]:
@@ -194,7 +193,7 @@ class TetrisPolicy(Policy):
         return Fraction(self._scaled_alignment(job, placement)) / (self._scale * FULL_SPEED**2)
 
     def _scaled_alignment(self, job: int, placement: JobPlacement) -> Amount:
-        """Return the same times a constant that makes it an integer but for the traffic of jobs."""
+        """Return the first term times a constant that makes it an integer, except for the traffic of jobs."""
         free, cluster = self.cluster.free_for(job), self.cluster
         on_gpus = 0
         for server, count in zip(placement.server.tolist(), placement.count.tolist(), strict=True):
@@ -208,7 +207,7 @@ class TetrisPolicy(Policy):
         return on_gpus * FULL_SPEED**2 + total * self._scale
 
     def _group(self, job: int) -> tuple[int, bytes]:
-        """Return what jobs have in common that share a score."""
+        """Return the key of the jobs that share a score: pipeline and use of resources."""
         interference = self.instance.interference
         use = b"" if interference is None else interference.use[job].tobytes()
         return int(self.shapes.shape_of[job]), use

@@ -32,7 +32,7 @@ KEYS = ("group", "user", "user_gpus", "model")
 """Kinds of key whose completed runs are described."""
 
 CLOCK = ("hour_sine", "hour_cosine", "weekday_sine", "weekday_cosine")
-"""Features that need to know the time of day and the day of the week."""
+"""Features that need the time of day and the day of the week."""
 
 _DAY, _WEEK = 86_400.0, 604_800.0
 
@@ -44,17 +44,17 @@ class JobFeatures:
     them; whether the key was missing, that is unknown or without a completed run. A missing key takes all five values
     of the next coarser one (group -> (user, GPUs) -> user -> all jobs; model -> all jobs). Where no job completed yet
     they are 0 runs, the logarithm of `unknown` and no deviation (ours). Then ln g, S, Q, ln(1 + sum of par over
-    stages), and hour and weekday as sine and cosine where the time is known.
+    stages), and hour and weekday as sine and cosine if the time is known.
 
     Parameters
     ----------
     histories
-        The jobs that completed; kept up to date by its owner.
+        The jobs that completed; its owner keeps it up to date.
     unknown
-        Iterations where nothing is known, at least 1.
+        Iterations that stand for an empty history, at least 1.
     clock_seconds
         Seconds between Monday, 0:00 and tick 0, for instances whose releases follow a real clock; None leaves the
-        features of the clock out. Neither instances nor the public cuts of traces carry it.
+        features of the clock out. Neither instances nor the public excerpts of traces contain it.
     """
 
     def __init__(
@@ -107,12 +107,12 @@ class JobFeatures:
 
 
 class ForestArrays(NamedTuple):
-    """The trees of a forest one after the other; children are numbered over all of them."""
+    """The concatenated trees of a forest; children are numbered over all trees."""
 
     roots: NDArray[np.int64]  # (trees,)
     feature: NDArray[np.int64]  # (nodes,); -1 at leaves
     threshold: NDArray[np.float64]  # (nodes,)
-    left: NDArray[np.int64]  # (nodes,), where the feature is at most the threshold
+    left: NDArray[np.int64]  # (nodes,), child if the feature is at most the threshold
     right: NDArray[np.int64]  # (nodes,)
     value: NDArray[np.float64]  # (nodes,)
 
@@ -145,7 +145,7 @@ def forest_prediction(
     """Return the mean over the trees for one row without NaN: to the bit what scikit-learn predicts on one thread.
 
     scikit-learn compares features of 32 bits with thresholds of 64, adds up the trees in order and divides at the end.
-    Its own call costs milliseconds, however small the forest.
+    Its own predict call costs milliseconds, however small the forest is.
     """
     total = 0.0
     for root in roots:
@@ -177,27 +177,27 @@ class RetrainedForest(ABC):
     then user and GPUs, user, all jobs), or `unknown`.
 
     A fit is due after `retrain_completions` completions or `retrain_hours` hours since the last one, if a job completed
-    since, and is made at the next arrival, on the jobs completed by then (ours: no fit is made that nobody asks). The
+    since, and is made at the next arrival, on the jobs completed by then (ours: unneeded fits are avoided). The
     first is made at the first arrival after `cold_start` completions.
 
     Parameters
     ----------
     rng
-        Gives the seed of the forest, one for all fits.
+        Source of the seed of the forest, one for all fits.
     trees, min_leaf
-        Number of trees, rows in a leaf at least; at least 1.
+        Number of trees and least number of rows in a leaf; at least 1.
     max_features
         Share of the features that a split chooses among, in (0, 1]; a third is Breiman's advice for regression.
     max_rows
-        Rows to train on at most: the last to complete.
+        Largest number of rows to train on: the last to complete.
     cold_start
         Completed jobs before the first fit, at least 1.
     retrain_completions, retrain_hours
         When a new fit is due; at least 1 and above 0.
     unknown
-        Prediction where nothing completed yet, at least 1.
+        Prediction before any job has completed, at least 1.
     clock_seconds
-        Seconds between Monday, 0:00 and tick 0; None: no features of the clock.
+        Seconds between Monday, 0:00 and tick 0; None for no features of the clock.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ class RetrainedForest(ABC):
         return self._unknown if history is None else rounded_iterations(history.statistics().median)
 
     def observe(self, job: int, time: int) -> None:
-        """Make the stored features and the true iterations a row to train on.
+        """Turn the stored features and the true iterations into a training row.
 
         Raises
         ------
@@ -301,7 +301,7 @@ class RetrainedForest(ABC):
         return self._features.of(job, time)
 
     def _is_due(self, time: int) -> bool:
-        """Say whether a fit has to be made before the next prediction."""
+        """Return whether a fit is due before the next prediction."""
         completed = len(self._completed)
         if not self.fits_:
             return completed >= self._cold_start
@@ -326,8 +326,8 @@ class RandomForest(RetrainedForest):
     """Predicts ln n by the mean of a random forest of scikit-learn over the features of `JobFeatures`.
 
     Parameters, cold start and retraining are those of `RetrainedForest`. A mean of logarithms predicts a geometric
-    mean, and least squares are what it is fitted for: where the runs of a key are either short or long it predicts
-    neither, and a median can have the smaller absolute error (`MedianForest`).
+    mean and is fitted to least squares: if the runs of a key are either short or long it predicts neither, and a median
+    can have the smaller absolute error (`MedianForest`).
 
     References
     ----------
@@ -346,16 +346,16 @@ class RandomForest(RetrainedForest):
 
 
 NEVER_SECONDS = 1e9
-"""Stands for the time since something that did not happen."""
+"""Seconds that stand for the time since an event that did not happen."""
 
 NO_AGE = -1.0
-"""Stands for the age where there is no unfinished job."""
+"""Age that stands for no unfinished job."""
 
 _OF_KEY = ("unfinished", "largest_age", "median_age", "since_arrival", "since_completion", "arrivals")
 
 
 class _Seen:
-    """What happened to a key."""
+    """Arrivals and completions of a key."""
 
     __slots__ = ("arrivals", "last_arrival", "last_completion", "unfinished")
 
@@ -369,11 +369,11 @@ class _Seen:
 class UnfinishedFeatures:
     """Counts and ages of the jobs of the same user that arrived and have not completed.
 
-    Completed jobs over-represent short ones: who submits a hundred jobs at once that take a day is known, for a day, by
-    older and shorter ones only. For (user, GPUs) and for the user: number of unfinished jobs, logarithm of 1 + the
-    largest and the median time in seconds since their arrivals, the same of the times since the last arrival and the
-    last completion, and arrivals so far. Times include waiting, which a predictor does not see. No iterations enter.
-    Ours.
+    Completed jobs over-represent short ones: if a user submits a hundred jobs at once that take a day, only older and
+    shorter jobs of that user have completed for the next day. For (user, GPUs) and for the user the features are:
+    number of unfinished jobs, logarithm of 1 + the largest and the median time in seconds since their arrivals, the
+    same of the times since the last arrival and the last completion, and arrivals so far. Times include waiting, which
+    a predictor does not see. No iterations are used. Ours.
     """
 
     names = tuple(f"{kind}_{name}" for kind in ("user_gpus", "user") for name in _OF_KEY)
@@ -406,7 +406,7 @@ class UnfinishedFeatures:
                 del seen.unfinished[bisect_left(seen.unfinished, arrival)]
 
     def _keys(self, job: int) -> tuple[Hashable, Hashable]:
-        """Return the keys of a job; None where the user is unknown."""
+        """Return the keys of a job; None if the user is unknown."""
         return user_and_gpus(self._instance, job), self._instance.user[job]
 
     def _of_key(self, seen: _Seen, time: int) -> list[float]:
@@ -417,7 +417,7 @@ class UnfinishedFeatures:
         return [float(len(waiting)), *ages, *since, float(seen.arrivals)]
 
     def _log_since(self, time: int, past: float | None) -> float:
-        """Return ln(1 + seconds since then)."""
+        """Return ln(1 + seconds since a past tick)."""
         return math.log1p(NEVER_SECONDS if past is None else (time - past) * self._instance.tick_seconds)
 
 
@@ -432,7 +432,7 @@ class LeafMembers(NamedTuple):
 def leaf_members(
     forest: Any, roots: NDArray[np.int64], rows: NDArray[np.float32], targets: NDArray[np.float64]
 ) -> LeafMembers:
-    """Drop all training rows down all trees of a fitted forest of scikit-learn."""
+    """Return the leaf of every training row in every tree of a fitted forest of scikit-learn."""
     order = np.argsort(targets, kind="stable")
     leaves = forest.apply(rows[order]) + roots  # (rows, trees)
     num_nodes = int(roots[-1]) + forest.estimators_[-1].tree_.node_count
@@ -476,7 +476,7 @@ def conditional_median(
 
 
 BASE = "user_gpus_median"
-"""Feature whose difference to ln n is learned: what the running median predicts."""
+"""Feature whose difference to ln n is learned: the prediction of the running median."""
 
 
 class _Fitted(NamedTuple):
@@ -487,23 +487,23 @@ class _Fitted(NamedTuple):
 
 
 class MedianForest(RetrainedForest):
-    """Predicts the conditional median of ln n: the running median of (user, GPUs) plus what a forest adds to it.
+    """Predicts the conditional median of ln n: the running median of (user, GPUs) plus a correction by a forest.
 
     Ours, made for a small absolute error on traces where the runs of one user are either short or long; it differs from
     `RandomForest` in three ways. Features of unfinished jobs (`UnfinishedFeatures`) are added. The target is ln n minus
-    the running median at arrival, so that a forest that learns nothing is the running median. And the prediction is the
+    the running median at arrival, so that a forest that learns nothing is the running median. The prediction is the
     median of the training targets in the leaves instead of their mean. It still trains on completed jobs only, and no
-    iterations of an unfinished job are read. These choices and `min_leaf` were made on the Philly and Helios cuts, so
-    its numbers there are not those of data never seen.
+    iterations of an unfinished job are read. These choices and `min_leaf` were made on the Philly and Helios excerpts,
+    and its errors there are not errors on unseen data.
 
     Parameters
     ----------
     instance, rng
         As in `RetrainedForest`.
     min_leaf
-        Rows in a leaf at least: 10, for a median needs more of them than a mean.
+        Least number of rows in a leaf, 10 because a median needs more rows than a mean.
     parameters
-        The others of `RetrainedForest`.
+        Other parameters of `RetrainedForest`.
 
     Raises
     ------
@@ -512,8 +512,8 @@ class MedianForest(RetrainedForest):
 
     References
     ----------
-    Meinshausen (2006), Quantile regression forests, JMLR 7: weights of the training rows. All of them are dropped down
-    every tree, whether the tree was grown on them or not.
+    Meinshausen (2006), Quantile regression forests, JMLR 7: weights of the training rows. All of them count in every
+    tree, whether the tree was grown on them or not.
     """
 
     def __init__(
@@ -529,7 +529,7 @@ class MedianForest(RetrainedForest):
         return (*super().feature_names, *self._unfinished.names)
 
     def observe(self, job: int, time: int) -> None:
-        """Make the stored features and the true iterations a row to train on; the job is not unfinished any more.
+        """Turn the stored features and the true iterations into a training row; the job is no longer unfinished.
 
         Raises
         ------

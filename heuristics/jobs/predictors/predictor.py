@@ -1,4 +1,4 @@
-"""What every predictor looks like to a simulator, and the predictors by name."""
+"""The protocol of predictors, and every predictor by name; a new one needs its class and one line here."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_ITERATIONS = 1000
-"""Prediction where nothing at all has completed; a reconstruction of ours."""
+"""Prediction before any job has completed; a reconstruction of ours."""
 
 
 class Predictor(Protocol):
     """Predicts the iterations of a job once, when it arrives, and learns of the true number when it completes.
 
-    Calls come in order of time; inside a tick completions come before arrivals, each by job. So a prediction made at
-    r[i] may use the jobs that completed at or before r[i], and no other.
+    Calls come in order of time; inside a tick completions come before arrivals, each by job. A prediction made at r[i]
+    may therefore use the jobs that completed at or before r[i], and no others.
     """
 
     def predict(self, job: int, time: int) -> int:
@@ -31,7 +31,7 @@ class Predictor(Protocol):
         Parameters
         ----------
         job
-            Who arrives; asked for once.
+            The job that arrives; each is predicted once.
         """
         ...
 
@@ -41,7 +41,7 @@ class Predictor(Protocol):
         Parameters
         ----------
         job
-            Who completes; told once, after its prediction.
+            The job that completes; each is reported once, after its prediction.
         """
         ...
 
@@ -56,7 +56,7 @@ PREDICTORS = {
     "median-forest": "heuristics.jobs.predictors.forests:MedianForest",
     "noisy-oracle": "heuristics.jobs.predictors.simple_predictors:NoisyOracle",
 }
-"""Modules and classes by name; imported when they are first used."""
+"""Modules and classes by name; imported on first use."""
 
 
 def predictor_named(name: str, instance: JobsInstance, rng: np.random.Generator | None, **parameters: Any) -> Predictor:
@@ -105,10 +105,10 @@ def predictor_class(name: str, parameters: Iterable[str] = ()) -> type[Any]:
 
 
 def draws_random_numbers(name: str) -> bool:
-    """Say whether the predictor of a name takes a random generator."""
+    """Return whether the predictor of a name takes a random generator."""
     return "rng" in _signatures(predictor_class(name))[0]
 
 
 def _signatures(predictor: type[Any]) -> list[Mapping[str, inspect.Parameter]]:
-    """Return the parameters of its constructor, then of those that it passes parameters on to."""
+    """Return the parameters of its constructor and of the inherited constructors that it passes parameters on to."""
     return [inspect.signature(base).parameters for base in predictor.__mro__[:-1] if "__init__" in vars(base)]

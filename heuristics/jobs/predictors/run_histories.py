@@ -1,4 +1,4 @@
-"""Completed runs by group, by user and GPUs, by user, by model, and of all jobs, with their statistics."""
+"""Completed runs by group, by user and GPUs, by user, by model, and overall, with their statistics."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 WINDOW = 20
-"""Runs that are remembered."""
+"""Number of latest runs over which statistics are made."""
 
 
 class RunStatistics(NamedTuple):
-    """Completed runs of a key; all but the first over the logarithms of the iterations of its last `WINDOW` runs."""
+    """Completed runs of a key; all fields but the first over the logarithms of iterations of its last `WINDOW` runs."""
 
     runs: int  # all that completed
     mean: float
@@ -28,10 +28,10 @@ class RunStatistics(NamedTuple):
 
 
 class RunHistory:
-    """Counts the completed runs of a key and remembers the last `WINDOW`.
+    """Counts the completed runs of a key and keeps the last `WINDOW`.
 
-    Statistics are made from the remembered values anew, in a few microseconds and only after a change: no sum is kept,
-    so nothing drifts and the numbers do not depend on what was forgotten.
+    Statistics are computed from the kept values in a few microseconds, only after a change: no running sum is kept, so
+    that nothing drifts and the numbers do not depend on older runs.
     """
 
     __slots__ = ("_recent", "_sorted", "_statistics", "runs")
@@ -69,18 +69,18 @@ def middle(ascending: list[float]) -> float:
 
 
 COARSER = {"group": "user_gpus", "user_gpus": "user", "user": "all", "model": "all"}
-"""Where a key that has no completed run yet looks next. That a model looks at all jobs next is ours."""
+"""Next coarser kind of key, for a key without a completed run. That all jobs follow the model is ours."""
 
 
 class KeyedHistories:
-    """The history of every key of every job; learns of runs as they complete.
+    """The history of every key of every job, updated as runs complete.
 
     Kinds of key are ``group``, ``user_gpus``, ``user``, ``model`` and ``all``. A key with None in it is never known.
 
     Parameters
     ----------
     instance
-        What is scheduled; of iterations only those of observed jobs are read.
+        Iterations are read only of jobs that completed.
     """
 
     def __init__(self, instance: JobsInstance) -> None:
@@ -125,7 +125,7 @@ class KeyedHistories:
         return history
 
     def _key(self, job: int, kind: str) -> Hashable:
-        """Return the key, None where a part of it is unknown."""
+        """Return the key, None if a part of it is unknown."""
         instance = self._instance
         if kind == "all":
             return True
@@ -137,7 +137,7 @@ class KeyedHistories:
 
 
 def user_and_gpus(instance: JobsInstance, job: int) -> tuple[str, int] | None:
-    """Return user and gang size of a job, None where the user is unknown."""
+    """Return user and gang size of a job, None if the user is unknown."""
     user = instance.user[job]
     return None if user is None else (user, int(instance.gang_size[job]))
 
@@ -151,7 +151,7 @@ def rounded_iterations(log_iterations: float) -> int:
 
 
 def checked_unknown(unknown: int) -> int:
-    """Return the prediction for the case that nothing completed yet if it is at least 1.
+    """Return the prediction before any completion, which must be at least 1.
 
     Raises
     ------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Oracle:
-    """Predicts the true iterations; no online policy has it."""
+    """Predicts the true iterations, which no online policy knows."""
 
     def __init__(self, instance: JobsInstance) -> None:
         self._iterations = instance.iterations.tolist()
@@ -34,8 +34,8 @@ class Oracle:
 class NoisyOracle:
     """Predicts max(1, round(n * mu**U)) with U uniform in [-1, 1], so that the error is a factor of mu at most.
 
-    U is drawn per job when the predictor is made: the same generator gives every `mu` the same U, in whatever order the
-    jobs arrive. Rounding adds to the factor where n is small.
+    U is drawn per job when the predictor is made: the same generator gives the same U for every `mu`, in whatever order
+    the jobs arrive. Rounding adds to the factor if n is small.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class NoisyOracle:
 
 
 class NoPrediction:
-    """Predicts one constant, so that jobs differ in what is known of them only: GPUs and time of an iteration.
+    """Predicts one constant, so that jobs differ only in GPUs and iteration time, which are known.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ class NoPrediction:
 class LastRun:
     """Predicts the iterations of the run of the job's group that completed last.
 
-    A group without a completed run gives way to the same user with as many GPUs, then the user, then all jobs (ours).
+    If no run of the group completed, the last run of (user, GPUs) counts, then of the user, then of all jobs (ours).
 
     Parameters
     ----------
     unknown
-        Prediction where nothing completed yet, at least 1.
+        Prediction before any job has completed, at least 1.
 
     Raises
     ------
@@ -118,20 +118,20 @@ class LastRun:
         return self._unknown if history is None else rounded_iterations(history.statistics().last)
 
     def observe(self, job: int, time: int) -> None:
-        """Remember the run."""
+        """Record the run."""
         self._histories.observe(job)
 
 
 class RunningMedian:
     """Predicts the median of the last 20 completed runs of (user, GPUs).
 
-    The median is one of logarithms: between two runs in the middle it is their geometric mean. Without a completed run
-    the user gives the median, then all jobs, 20 runs each (ours).
+    The median is one of logarithms: between two runs in the middle it is their geometric mean. If no such run
+    completed, the runs of the user count, then those of all jobs, 20 each (ours).
 
     Parameters
     ----------
     unknown
-        Prediction where nothing completed yet, at least 1.
+        Prediction before any job has completed, at least 1.
 
     Raises
     ------
@@ -149,17 +149,17 @@ class RunningMedian:
         return self._unknown if history is None else rounded_iterations(history.statistics().median)
 
     def observe(self, job: int, time: int) -> None:
-        """Remember the run."""
+        """Record the run."""
         self._histories.observe(job)
 
 
 class GlobalMedian:
-    """Predicts the median of all completed jobs, whoever submitted them; of logarithms, as `RunningMedian`.
+    """Predicts the median of all completed jobs of all users; of logarithms, as `RunningMedian`.
 
     Parameters
     ----------
     unknown
-        Prediction where nothing completed yet, at least 1.
+        Prediction before any job has completed, at least 1.
 
     Raises
     ------
@@ -177,5 +177,5 @@ class GlobalMedian:
         return rounded_iterations(middle(self._ascending)) if self._ascending else self._unknown
 
     def observe(self, job: int, time: int) -> None:
-        """Remember the run."""
+        """Record the run."""
         insort(self._ascending, math.log(int(self._instance.iterations[job])))

@@ -234,7 +234,7 @@ def test_gpus_are_free_at_the_tick_of_completion() -> None:
 def test_predictions_are_checked() -> None:
     """Tests that a policy that needs predictions gets some, of at least 1."""
     instance = worked_example()
-    with pytest.raises(ValueError, match="expected one, for the policy uses predictions"):
+    with pytest.raises(ValueError, match="expected one, because the policy uses predictions"):
         simulate(instance, spjf.make(instance), None, HeavyEdge(instance))
     with pytest.raises(ValueError, match="prediction of job 1: expected at least 1, got 0"):
         simulate(instance, spjf.make(instance), FixedPredictor([1, 0, 1]), HeavyEdge(instance))

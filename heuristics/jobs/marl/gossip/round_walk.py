@@ -1,4 +1,4 @@
-"""Rounds of training instances as steps of a decentralised actor-critic, and the state that its critics see."""
+"""Rounds of training instances as steps of a decentralised actor-critic, and the state for its critics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def global_state(rounds: Rounds, time: int, kappa: float) -> NDArray[np.float32]
     """Return the summaries of all agents and the constant 1, scaled to norm 1, shape (12 A + 1,).
 
     At the beginning of a round this is the state s of docs/methods/multi_agent.md, section 9, which every agent knows
-    because summaries are broadcast; after the round, when all have acted, it stands for s and the joint action (ours).
+    because summaries are broadcast; after the round, when all have acted, it represents s and the joint action (ours).
     """
     summaries = [agent_summary(rounds, agent, time, kappa) for agent in range(rounds.num_agents)]
     state = np.concatenate([*summaries, np.ones(1, dtype=np.float32)])
@@ -59,37 +59,35 @@ class Choice(NamedTuple):
 
 
 class PlayedRound(NamedTuple):
-    """A round and what came of it."""
+    """A round and its results."""
 
     x: NDArray[np.float32]
-    """What critics see of it, shape (12 A + 1,)."""
+    """Input of the critics, shape (12 A + 1,)."""
     next_x: NDArray[np.float32]
-    """What they see of the following one."""
+    """Input of the critics in the following round."""
     reward: NDArray[np.float64]
-    """Of each agent until then, shape (A,), in units of kappa."""
+    """Reward of each agent until then, shape (A,), in units of kappa."""
     discount: float
     """gamma^(ticks until then / kappa); 0 at the end, if nothing follows."""
     choices: list[Choice]
     """Decisions of all agents in order."""
     mean_jct: float | None
-    """Of the episode, in ticks, where this was its last round."""
+    """Mean JCT of the episode in ticks, if this was its last round."""
 
 
 class RoundWalk:
-    """Plays training instances without end, a number of rounds at a time.
+    """Plays an endless sequence of training instances, a number of rounds at a time.
 
-    A step goes from one round to the next, whether somebody decides or not. The rounds after the last start of an
-    episode, in which nobody can decide, belong to the step before: its reward is their discounted sum (ours). An
-    episode's end is a restart.
+    A step goes from one round to the next, with or without decisions. The rounds after the last start of an episode,
+    which have no decisions, belong to the previous step: its reward is their discounted sum (ours). The end of an
+    episode is a restart.
 
     Parameters
     ----------
-    settings
-        What is played and how rewards are counted.
     stream_rng, play_rng
-        Of instances; of slots and predicted durations.
+        Sources of the instances, and of slots and predicted durations.
     predictor
-        Of interference, where speeds are predicted.
+        Predictor of interference, needed if speeds are predicted.
     """
 
     def __init__(
@@ -113,24 +111,24 @@ class RoundWalk:
     def play(self, parameters: Sequence[Parameters], count: int) -> list[PlayedRound]:
         """Return the next rounds.
 
-        Where critics see actions, those of the round after the last one are drawn as well, and it is the first of the
-        next call (ours).
+        If critics see actions, those of the round after the last one are drawn as well, and that round is the first one
+        of the next call (ours).
 
         Parameters
         ----------
         parameters
-            Of each agent; slots are drawn by their probabilities.
+            Parameters of each agent; slots are drawn by their probabilities.
         """
         self._parameters[:] = parameters
         return [self._step(self._begin() if self._rounds is None else self._rounds) for _ in range(count)]
 
     def _begin(self) -> Rounds:
-        """Go to the first round of the next instance."""
+        """Advance to the first round of the next instance."""
         settings = self._settings
         instance, running = at_training_speeds(settings, training_instance(settings, self._stream_rng), self._predictor)
         for_slots, for_durations = self._play_rng.spawn(2)
         decider = NetworkDecider(
-            self._parameters, self.kappa, Variant(settings.variant), size=self._size, rng=for_slots, watch=self._hear
+            self._parameters, self.kappa, Variant(settings.variant), size=self._size, rng=for_slots, watch=self._record
         )
         rounds = Rounds(
             JobShapes(instance),
@@ -146,12 +144,12 @@ class RoundWalk:
         self._x = global_state(rounds, self._time, self.kappa)
         return rounds
 
-    def _hear(self, decision: Decision, seen: Observation, slot: int) -> None:
-        """Remember a decision."""
+    def _record(self, decision: Decision, seen: Observation, slot: int) -> None:
+        """Record a decision."""
         self._choices.append(Choice(decision.agent, seen, slot))
 
     def _hold(self, rounds: Rounds) -> None:
-        """Let all agents act in the round that has come, once."""
+        """Let all agents act once in the current round."""
         if self._is_held:
             return
         self._is_held, self._choices = True, []
@@ -160,7 +158,7 @@ class RoundWalk:
             self._x = global_state(rounds, self._time, self.kappa)
 
     def _step(self, rounds: Rounds) -> PlayedRound:
-        """Play a round and go to the next one."""
+        """Play a round and advance to the next one."""
         self._hold(rounds)
         settings, begin, x, choices = self._settings, self._time, self._x, self._choices
         unfinished = np.array([len(rounds.queues[a]) + len(rounds.running_on[a]) for a in range(rounds.num_agents)])
@@ -180,7 +178,7 @@ class RoundWalk:
         return PlayedRound(x, self._x, reward, discount, choices, mean_jct)
 
     def _rest(self, rounds: Rounds) -> tuple[NDArray[np.float64], int, float]:
-        """Return the reward from the last round with starts to the end, when that is, and the mean JCT."""
+        """Return the reward from the last round with starts to the end, the tick of the end, and the mean JCT."""
         simulation = self._simulator.finish()
         found = round_rewards(AgentsRun(simulation=simulation, rounds=rounds))
         left = found.times >= self._time
@@ -190,7 +188,7 @@ class RoundWalk:
         return reward, int(simulation.completion.max()), float(jct.mean())
 
     def _counted(self, reward: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return rewards by agent (last axis) as they are learned from."""
+        """Return rewards by agent (last axis) in the form used for learning."""
         if self._settings.unit_rewards:
             reward = np.clip(reward + 1.0, 0.0, 1.0)
         if self._settings.rewards == "team":
@@ -199,6 +197,6 @@ class RoundWalk:
 
 
 def transitions_of(rounds: Sequence[PlayedRound]) -> Transitions:
-    """Return rounds as critics see them, arrays of float32."""
+    """Return rounds as inputs of the critics, arrays of float32."""
     stacked: list[Any] = [np.asarray(array, dtype=np.float32) for array in list(zip(*rounds, strict=True))[:4]]
     return Transitions(*stacked)

@@ -20,10 +20,10 @@ SHARED = (
     "imitation_learning_rate", "imitation_entropy", "updates", "gamma", "entropy_start", "entropy_end",
     "learning_rate", "max_norm", "validate_every", "validation_instances", "chunk",
 )  # fmt: skip
-"""Settings of the central trainer that count here too."""
+"""Settings of the central trainer that also apply here."""
 
 CENTRAL_ONLY = tuple(field.name for field in fields(TrainingSettings) if field.name not in SHARED)
-"""The others, which must be left alone."""
+"""The other settings of the central trainer, which must keep their defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,18 +32,18 @@ class GossipSettings(TrainingSettings):
 
     They are ours and do not have the guarantee of the paper's theorem.
 
-    A step in the environment is a round, see `Rounds`; what an agent does in it is the sequence of its decisions, whose
-    log probabilities are summed. Defaults are the repaired algorithm, `printed` gives the other one.
+    A step in the environment is a round, see `Rounds`; the action of an agent in it is the sequence of its decisions,
+    whose log probabilities are summed. The defaults are the repaired algorithm; `printed` returns the printed one.
 
     Parameters
     ----------
     updates
         T, steps of the actors.
     learning_rate, max_norm, entropy_start, entropy_end
-        Of the practical update.
+        Numbers of the practical update.
     graph
-        Who gossips with whom, see `gossip_graph`; weights are those of Metropolis. On a complete graph one exchange is
-        the exact mean, as infinitely many on any other.
+        Graph of the agents that exchange messages, see `gossip_graph`; weights are those of Metropolis. On a complete
+        graph one exchange gives the exact mean, like infinitely many on any other graph.
     gossip_rounds
         tg, exchanges of critics and of signals per update: 0 for independent learners; None for the fewest that leave a
         tenth of the distance to consensus, at least 10, see `default_rounds`.
@@ -52,11 +52,11 @@ class GossipSettings(TrainingSettings):
     width, depth
         m and D of the critics, whose first and last layer are fixed and common.
     critic
-        ``deep``, or the rival: ``linear``, see `linear_critic`, with the same gossip.
+        ``deep``, or for comparison ``linear``, see `linear_critic`, with the same gossip.
     is_centred
-        Whether V(s; W) is the network at W less the network at the first weights (ours), so that values begin at 0 with
-        the same gradients. Printed: not; the first critic then is a random function as large as the values to be
-        learned, and actors follow its slopes until it has been learned.
+        Whether V(s; W) is the network at W minus the network at the first weights (ours), so that values begin at 0
+        with the same gradients. Printed: False; the first critic is then a random function as large as the values to be
+        learned, and actors follow it until the values have been learned.
     beta, radius
         Step of the critics, and B of their projection, per layer around the first weights.
     signal
@@ -65,18 +65,18 @@ class GossipSettings(TrainingSettings):
     sign
         Of ``q_residual``: ``printed`` descends, ``repaired`` ascends.
     warm_start
-        Whether critics go on from what was gossiped (ours) or begin every update with the first weights (printed).
+        Whether critics continue from the gossiped weights (ours) or begin every update with the first ones (printed).
     target
-        What follows the last round of an episode: ``true`` (ours), nothing, whose value is 0; ``restarted`` (printed),
-        the first round of the next instance, discounted as any other.
+        State after the last round of an episode: ``true`` (ours): none, with value 0; ``restarted`` (printed): the
+        first round of the next instance, discounted as any other.
     update
         ``practical`` (ours): Adam on the direction, its norm limited, with a bonus for entropy. ``theorem``: the
         direction is scaled to length alpha / (t + 1).
     alpha
-        Of the theorem's update.
+        Step of the theorem's update.
     rewards
-        ``own``: of each agent, see `RoundRewards`. ``team``: the mean over the agents for everybody, which makes gossip
-        vacuous.
+        ``own``: those of each agent, see `RoundRewards`. ``team``: the mean over the agents for all of them, which
+        makes gossip vacuous.
     unit_rewards
         Whether rewards of rounds are shifted by 1 and cut to 0..1, which the theorem asks for.
     actor_chunk
@@ -85,19 +85,19 @@ class GossipSettings(TrainingSettings):
     Raises
     ------
     ValueError
-        If a number is out of range, a name unknown, or something is set that only the central trainer knows.
+        If a number is out of range, a name is unknown, or a setting is given that only the central trainer has.
 
     Notes
     -----
     *Printed* here means Algorithms 1 and 2 of Zhang et al. (2025) with K = M = 1: theta + alpha d / ||d|| in the
     direction that descends, the residual of a Q critic as signal, a critic that restarts at every update from a random
-    function, and a target that looks across the end of an episode. Its critic sees xi(s, a) = the summaries after the
+    function, and a target across the end of an episode. The input of its critic is xi(s, a) = the summaries after the
     round, when all agents have acted (ours: joint actions are sequences of placements, of no fixed length, and the
-    paper has no such case); a' is what the agents then do. Not carried over: the restart kernel, for instances end by
-    themselves and the next begins; the actor's network, which is that of the policy, after imitation; alpha / t from
-    t = 0, which is not defined. Rewards are below 0 unless `unit_rewards`.
+    paper has no such case); a' is the next action of the agents. Not carried over: the restart kernel, because
+    instances end by themselves and the next begins; the actor's network, which is that of the policy after imitation;
+    alpha / t from t = 0, which is not defined. Rewards are below 0 unless `unit_rewards`.
 
-    Signals are not normalised, so the practical update nearly always has the largest norm that is allowed, and M = 32
+    Signals are not normalised. Therefore the practical update nearly always has the largest allowed norm, and M = 32
     rounds are few: measured with 60 jobs, 4 agents, true speeds and seed 0, the mean JCT on 12 validation instances is
     1.16 of the teacher's after imitation, 0.82 after 40 updates, and 2.2 after 160. Only the best networks are kept. On
     6 instances it is 0.80 after 40 updates, and 2.69 with critics that are not centred.
@@ -128,7 +128,7 @@ class GossipSettings(TrainingSettings):
     actor_chunk: int = 32
 
     def __post_init__(self) -> None:
-        """Check the ranges, most of them where the grid world's are checked."""
+        """Check the ranges, most of them by `ActorCriticSettings`."""
         TrainingSettings.__post_init__(self)
         for field in fields(TrainingSettings):
             if field.name in CENTRAL_ONLY and getattr(self, field.name) != field.default:
@@ -146,12 +146,12 @@ class GossipSettings(TrainingSettings):
 
     @classmethod
     def printed(cls, **changes: Any) -> GossipSettings:
-        """Return the printed variant, as far as it can be carried over; changes go on top."""
+        """Return the printed variant, as far as it can be carried over, with changes."""
         return cls(**{**PRINTED, **changes})
 
     @property
     def actor_critic(self) -> ActorCriticSettings:
-        """The same choices in the words of the grid world."""
+        """The same choices as settings of the grid world."""
         practical = self.update == "practical"
         return ActorCriticSettings(
             iterations=max(1, self.updates),
@@ -180,7 +180,7 @@ class GossipSettings(TrainingSettings):
 
     @property
     def num_gossip_rounds(self) -> int:
-        """Number of exchanges tg, the default worked out."""
+        """Number of exchanges tg, with the default computed."""
         return default_rounds(self.weights) if self.gossip_rounds is None else self.gossip_rounds
 
 
@@ -194,4 +194,4 @@ PRINTED: dict[str, Any] = {
     "target": "restarted",
     "update": "theorem",
 }
-"""What makes the variant printed."""
+"""Settings of the printed variant."""

@@ -1,4 +1,4 @@
-"""The trainer without a centre: imitation, then actors and critics of agents that gossip, and the best networks."""
+"""The trainer without a centre: imitation, then actors and critics of agents that gossip; keeps the best networks."""
 
 from __future__ import annotations
 
@@ -55,28 +55,23 @@ if TYPE_CHECKING:
 
 
 class Direction(NamedTuple):
-    """Where to move the actor of one agent."""
+    """The direction in which to move the actor of one agent."""
 
     gradient: Parameters
-    """Of the mean over decisions of - signal ln pi(slot) - c_H entropy; zeros without decisions."""
+    """Gradient of the mean over decisions of - signal ln pi(slot) - c_H entropy; zeros without decisions."""
     scale: float
-    """Decisions / M: minus the gradient times it is d_i, with the bonus for entropy."""
+    """Decisions / M; d_i, with the bonus for entropy, is minus this scale times the gradient."""
     entropy: float | None
-    """Mean over decisions; None without."""
+    """Mean over decisions; None without decisions."""
 
 
 class AgentActors:
-    """Actors of all agents, alike at first.
-
-    Parameters
-    ----------
-    parameters
-        To begin with, of every agent.
+    """Actors of all agents; all begin with the same parameters.
 
     Attributes
     ----------
     parameters
-        Of each agent, arrays of NumPy.
+        Parameters of each agent, arrays of NumPy.
     """
 
     def __init__(self, settings: GossipSettings, parameters: Parameters) -> None:
@@ -95,10 +90,8 @@ class AgentActors:
 
         Parameters
         ----------
-        rounds
-            M rounds.
-        signals
-            Of each agent after gossip, shape (M, A).
+        rounds, signals
+            M rounds, and the signals of each agent after gossip, shape (M, A).
         entropy_weight
             c_H; the bonus is (1/M) sum over decisions of c_H times the entropy's gradient.
         """
@@ -128,11 +121,11 @@ class AgentActors:
 
 @cache
 def _compiled_step(update: str, alpha_schedule: str, alpha: float, max_norm: float) -> tuple[Any, Any]:
-    """Return the beginning and the compiled step of a rule."""
+    """Return the initial state and the compiled step of a rule."""
     rule = actor_update(ActorCriticSettings(update=update, alpha_schedule=alpha_schedule, max_norm=max_norm), alpha)
 
     def step(parameters: Parameters, state: Any, gradient: Parameters, factor: Any) -> tuple[Any, Any, Any]:
-        """Go along a direction, a gradient times a factor."""
+        """Make a step along a direction, a gradient times a factor."""
         direction = jax.tree.map(lambda array: factor * array, gradient)
         change, state = rule.update(direction, state, parameters)
         return optax.apply_updates(parameters, change), state, length_of(direction)
@@ -141,20 +134,20 @@ def _compiled_step(update: str, alpha_schedule: str, alpha: float, max_norm: flo
 
 
 class Lesson(NamedTuple):
-    """What critics make of the rounds of one update.
+    """The results of the critics for the rounds of one update.
 
     Parameters
     ----------
     layers
         W_i after gossip, shape (A, D, m, m); of linear critics (A, 1, 1, d).
     signals
-        What scores of the actors are weighted with, after gossip, shape (M, A).
+        Weights of the scores of the actors after gossip, shape (M, A).
     td_error
         Mean absolute temporal difference in the actors' rounds before gossip.
     gap_before, gap_after
-        max ||W_i - mean W|| around the gossip of the critics.
+        max ||W_i - mean W|| before and after the gossip of the critics.
     hits
-        Share of projections that had something to do.
+        Share of projections that changed weights.
     """
 
     layers: jax.Array
@@ -183,7 +176,7 @@ class GossipCritics:
         self.operator = gossip_operator(settings.weights, settings.num_gossip_rounds)
 
     def learn(self, transitions: Transitions) -> Lesson:
-        """Learn from the first K of K + M rounds, judge the others, and keep what was learned.
+        """Learn from the first K of K + M rounds, evaluate the others, and keep the learned weights.
 
         Does steps 1 and 2 of docs/methods/multi_agent.md, section 9, up to the directions of the actors.
         """
@@ -218,11 +211,11 @@ def _lesson(
     critic_steps: int,
     is_linear: bool,
 ) -> Lesson:
-    """Learn, gossip, judge, gossip."""
+    """Learn, gossip, evaluate, gossip."""
     value_with = linear_value_of if is_linear else value_of
 
     def critic(ends: Ends, weights: Any, x: Any) -> Any:
-        """Return a value, less that of the first weights where critics are centred."""
+        """Return a value, minus that of the first weights if critics are centred."""
         return value_with(ends, weights, x) - centred * value_with(ends, network.layers, x)
 
     watched: Transitions = jax.tree.map(lambda array: array[:critic_steps], transitions)
@@ -241,9 +234,9 @@ class TrainingTraffic:
     Parameters
     ----------
     gossip
-        Of critics and signals, in all exchanges.
+        Messages of critics and signals, in all exchanges.
     summary_messages, summary_bytes
-        Of summaries, from each agent to each other one at the beginning of every round.
+        Summaries, from each agent to every other one at the beginning of every round.
     """
 
     gossip: GossipTraffic
@@ -252,7 +245,7 @@ class TrainingTraffic:
 
 
 def training_traffic(settings: GossipSettings) -> TrainingTraffic:
-    """Count what one update sends, headers left out."""
+    """Count the messages of one update, without headers."""
     agents, deep = settings.num_agents, settings.depth * settings.width**2
     messages = agents * (agents - 1) * (settings.critic_steps + settings.actor_steps)
     return TrainingTraffic(
@@ -268,7 +261,7 @@ def training_traffic(settings: GossipSettings) -> TrainingTraffic:
 
 
 _STREAMS = slice(5, 8)
-"""Of the seed's children; those before belong to `MarlTrainer`."""
+"""Children of the seed; earlier ones belong to `MarlTrainer`."""
 
 
 class GossipPoint(NamedTuple):
@@ -281,7 +274,7 @@ class GossipPoint(NamedTuple):
     td_error: float | None = None  # mean absolute, before gossip
     gap_before: float | None = None  # max ||W_i - mean W|| before the gossip of critics
     gap_after: float | None = None  # and after it
-    hits: float | None = None  # share of projections that had something to do
+    hits: float | None = None  # share of projections that changed weights
     direction: float | None = None  # mean ||d_i||
     entropy: float | None = None  # mean over decisions
 
@@ -291,32 +284,32 @@ class GossipTrainer:
 
     Ours: docs/methods/multi_agent.md, section 9.
 
-    Imitation is that of `MarlTrainer`, from the same seed to the same bits; then every agent has a copy of its network,
-    and a critic of the global state. In every update all play K + M rounds. Each critic learns from the first K with
-    its agent's reward, and their running means are gossiped; each actor follows the temporal differences of its critic
-    in the other M, which are gossiped too.
+    Imitation is that of `MarlTrainer`, with the same bits from the same seed; then every agent has a copy of the
+    imitated network and a critic of the global state. In every update all agents play K + M rounds. Each critic learns
+    from the first K rounds with its agent's reward, and the running means of critics are gossiped; each actor follows
+    the temporal differences of its critic in the other M rounds, which are gossiped too.
 
     Algorithms 1 and 2 of Zhang et al. (2025), with the deviations that `GossipSettings` names. The theorem there covers
-    no practical change: not Adam, nor masks, nor critics of states, nor what agents see only in part. No guarantee is
-    claimed. The same computer, versions, seed and arguments give the same weights bit for bit.
+    none of the practical changes: Adam, masks, critics of states, and partial observations. No guarantee is claimed.
+    The same computer, versions, seed and arguments give the same weights bit for bit.
 
     Parameters
     ----------
     seed
-        Of everything random: first critic, instances and play have their own beside those of `MarlTrainer`.
+        Seed of all random numbers; first critic, instances and play have streams in addition to those of `MarlTrainer`.
 
     Attributes
     ----------
     network_
-        The best on the validation instances; the older one on a tie.
+        The best networks on the validation instances; the older ones on a tie.
     start_network_, imitated_network_, teacher_, predictor_, fitted_
         As `MarlTrainer` has them.
     best_
         Validation of `network_`.
     critics_
-        In their last state; None if it did not come to that.
+        Critics in their last state; None if their training did not begin.
     traffic_
-        What one update sends.
+        Messages of one update.
     curve_
         Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates.
     is_interrupted_
@@ -382,7 +375,7 @@ class GossipTrainer:
                 measured = []
 
     def _update(self, walk: RoundWalk, critics: GossipCritics, actors: AgentActors, update: int) -> GossipPoint:
-        """Play, let critics and actors learn, and return what was measured."""
+        """Play, let critics and actors learn, and return the measurements."""
         settings = self.settings
         rounds = walk.play(actors.parameters, settings.critic_steps + settings.actor_steps)
         lesson = critics.learn(transitions_of(rounds))
@@ -412,7 +405,7 @@ class GossipTrainer:
         actors: AgentActors,
         measured: Sequence[GossipPoint],
     ) -> None:
-        """Measure the networks; keep them where they are the best."""
+        """Measure the networks; keep them if they are the best."""
         networks = AgentNetworks(agents=tuple(dataclasses.replace(begin, parameters=one) for one in actors.parameters))
         ratio = float((mean_jcts(self.settings, validation, networks) / self.teacher_).mean())
         means = {}

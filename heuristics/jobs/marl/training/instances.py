@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _VALIDATION, _HELD_OUT = 1_000_000_000, 2_000_000_000
-"""First seeds of the sets; those of training are below the first one."""
+"""First seeds of the sets; those of training are lower."""
 
 
 def training_instance(settings: TrainingSettings, rng: np.random.Generator) -> JobsInstance:
@@ -36,7 +36,7 @@ def validation_set(settings: TrainingSettings) -> list[JobsInstance]:
 
 
 def held_out_set(settings: TrainingSettings, count: int) -> list[JobsInstance]:
-    """Return instances for numbers to report; nothing is chosen by them."""
+    """Return instances for reported numbers; nothing is chosen by them."""
     return [_instance(settings, _HELD_OUT + number) for number in range(count)]
 
 
@@ -47,7 +47,7 @@ def jobs_instances_sha256(instances: Sequence[JobsInstance]) -> str:
 
 
 def without_interference(instance: JobsInstance) -> JobsInstance:
-    """Return the same jobs on the same servers, as if they did not slow each other."""
+    """Return the same jobs on the same servers without interference."""
     return dataclasses.replace(instance, interference=None)
 
 
@@ -67,16 +67,14 @@ def _instance(settings: TrainingSettings, seed: int) -> JobsInstance:
 def at_training_speeds(
     settings: TrainingSettings, instance: JobsInstance, predictor: InterferencePredictor | None
 ) -> tuple[JobsInstance, RunningJobs | None]:
-    """Return what is simulated in training: an instance, and what knows the completions, None for the true model.
+    """Return the instance that training simulates, and the model of completions, None for the true one.
 
     Parameters
     ----------
-    settings
-        Speeds.
     instance
-        Of a training, with interference.
+        Instance with interference.
     predictor
-        Of interference, where speeds are predicted.
+        Predictor of interference, needed if speeds are predicted.
 
     Raises
     ------

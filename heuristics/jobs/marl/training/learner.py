@@ -29,18 +29,18 @@ class DecisionBatch(NamedTuple):
     slot: NDArray[np.int32]
     advantage: NDArray[np.float32]
     target: NDArray[np.float32]
-    """Of the critic."""
+    """Targets of the critic."""
     weight: NDArray[np.float32]
-    """Of the decision in the loss; the learner sets it, 0 for padding."""
+    """Weights of the decisions in the loss; the learner sets them, 0 for padding."""
     logarithm: NDArray[np.float32]
-    """ln pi(slot) when it was chosen; looked at only where the ratio to it is clipped."""
+    """ln pi(slot) when it was chosen; used only if the ratio to it is clipped."""
 
 
 class Losses(NamedTuple):
     """The parts of a loss, weighted sums over decisions."""
 
     policy: Any
-    """- advantage ln pi(slot), or what is said at `decision_losses`."""
+    """- advantage ln pi(slot), or the clipped form, see `decision_losses`."""
     value: Any
     """(V - target)^2."""
     entropy: Any
@@ -52,14 +52,14 @@ def decision_losses(parameters: Parameters, batch: DecisionBatch, variant: Varia
 
     With `clip`, the part of the policy is - min(ratio A, clipped ratio A), where the ratio is pi(slot) over what it was
     when the slot was chosen, clipped to 1 +- `clip`: equation 7 of Schulman, Wolski, Dhariwal, Radford and Klimov
-    (2017), Proximal policy optimization algorithms. Its gradient at ratio 1 is that without.
+    (2017), Proximal policy optimization algorithms. Its gradient at ratio 1 is that without clipping.
     """
 
     def one(seen: Observation, slot: Any) -> tuple[Any, Any, Any]:
         """Return ln pi of a slot, the value and the entropy."""
         embedding = embed(jnp, parameters, seen, variant)
         logarithms = jax.nn.log_softmax(scores(jnp, parameters, seen, embedding))
-        safe = jnp.where(seen.mask, logarithms, 0.0)  # a masked slot has no part in the entropy, nor in its gradient
+        safe = jnp.where(seen.mask, logarithms, 0.0)  # masked slots do not count in the entropy and its gradient
         entropy = -(jnp.where(seen.mask, jnp.exp(safe), 0.0) * safe).sum()
         return logarithms[slot], value(jnp, parameters, seen, embedding), entropy
 
@@ -91,7 +91,7 @@ def loss(
 
 
 class Learner:
-    """Values and gradients of many decisions, a fixed number at a time: one shape each, compiled once.
+    """Computes values and gradients of many decisions in chunks of one shape, compiled once.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Learner:
     ) -> tuple[Parameters, Losses]:
         """Return the gradient of the mean loss of a batch, or of some rows of it, and the parts of that loss.
 
-        Sums are made chunk after chunk in order.
+        Chunks are summed in order.
         """
         gradient_of = _compiled_gradient(self._variant, self._value_weight, self._clip)
         chosen = np.arange(len(batch.slot)) if rows is None else rows
@@ -139,7 +139,7 @@ class Learner:
         return gradient, Losses(*(float(part) for part in parts))
 
     def _chunks(self, rows: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], int]]:
-        """Cut rows into chunks, each with the number that counts; the last one repeats its last row."""
+        """Yield chunks of rows, each with the number of rows that count; the last one repeats its last row."""
         for begin in range(0, len(rows), self._chunk):
             part = rows[begin : begin + self._chunk]
             yield np.pad(part, (0, self._chunk - len(part)), mode="edge"), len(part)
@@ -167,7 +167,7 @@ def _compiled_judge(variant: Variant) -> Any:
 
 @cache
 def _optimiser(max_norm: float | None) -> tuple[Any, Any]:
-    """Return the beginning and the compiled step of an optimiser."""
+    """Return the initial state and the compiled step of an optimiser."""
     limits = [] if max_norm is None else [optax.clip_by_global_norm(max_norm)]
     optimiser = optax.chain(*limits, optax.scale_by_adam())
 
@@ -180,14 +180,14 @@ def _optimiser(max_norm: float | None) -> tuple[Any, Any]:
 
 
 class Descent:
-    """Adam, and optionally a largest norm of the gradient.
+    """Adam with an optional largest norm of the gradient.
 
     Parameters
     ----------
     parameters
-        To begin with.
+        Initial parameters.
     learning_rate
-        Of Adam; may be changed between steps.
+        Learning rate; may be changed between steps.
     max_norm
         Larger gradients are shortened to it; None for no limit.
     """
@@ -198,7 +198,7 @@ class Descent:
         self.learning_rate = learning_rate
 
     def step(self, gradient: Parameters) -> None:
-        """Go down a gradient."""
+        """Make a step against a gradient."""
         rate = np.float32(self.learning_rate)
         self.parameters, self._state = self._step(self.parameters, self._state, gradient, rate)
 

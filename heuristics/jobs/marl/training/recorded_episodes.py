@@ -1,4 +1,4 @@
-"""One simulation as what is learned from it: decisions and rewards, targets of the critic, and advantages."""
+"""One simulation as training data: decisions, rewards, targets of the critic, and advantages."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RecordedEpisode:
-    """The decisions of a simulation and what came of them.
+    """The decisions of a simulation and their rewards.
 
-    A step is a round in which somebody decided, until the next such round (ours): rounds without a decision belong to
-    the step before, those before the first one to none.
+    A step lasts from a round with a decision until the next such round (ours): rounds without a decision belong to the
+    previous step, those before the first decision to none.
 
     Parameters
     ----------
     seen
         Observations, stacked in order: arrays of shape (decisions, ...).
     slot
-        What was chosen, shape (decisions,), int32.
+        Chosen slots, shape (decisions,), int32.
     step
         Step of each decision, shape (decisions,), int64, ascending from 0.
     time
         Tick of each step, shape (steps,), int64, ascending.
     reward
-        Of the team, discounted to the beginning of each step, shape (steps,), in units of kappa (progress: of jobs).
+        Rewards of the team, discounted to the beginning of each step, shape (steps,), in units of kappa (of jobs if the
+        reward is progress).
     discount
         gamma^(ticks / kappa) from the beginning of each step to that of the next, shape (steps,).
     mean_jct
@@ -61,7 +62,7 @@ class RecordedEpisode:
 
 
 class EpisodeRecorder:
-    """Hears of the decisions of one simulation, see `NetworkDecider`, and makes the episode."""
+    """Records the decisions of one simulation, see `NetworkDecider`, and makes the episode."""
 
     def __init__(self) -> None:
         self._time: list[int] = []
@@ -69,7 +70,7 @@ class EpisodeRecorder:
         self._slot: list[int] = []
 
     def __call__(self, decision: Decision, seen: Observation, slot: int) -> None:
-        """Remember a decision."""
+        """Record a decision."""
         self._time.append(decision.time)
         self._seen.append(seen)
         self._slot.append(slot)
@@ -77,7 +78,7 @@ class EpisodeRecorder:
     def episode(
         self, run: AgentsRun, *, kappa: float, gamma: float, reward: Literal["jct", "dl2"] = "jct"
     ) -> RecordedEpisode | None:
-        """Return the episode with the reward of `round_rewards` or `progress_rewards`; None if nobody decided."""
+        """Return the episode with the reward of `round_rewards` or `progress_rewards`; None without decisions."""
         if not self._slot:
             return None
         rewards = round_rewards(run)
@@ -101,12 +102,12 @@ class EpisodeRecorder:
 
 
 def stack_observations(seen: Sequence[Observation]) -> Observation:
-    """Return observations of one size as one whose arrays have another first axis."""
+    """Return observations of one size as one whose arrays have a new first axis."""
     return Observation._make(np.stack(arrays) for arrays in zip(*seen, strict=True))
 
 
 def join_observations(seen: Sequence[Observation]) -> Observation:
-    """Return stacked observations one after the other."""
+    """Return the concatenation of stacked observations."""
     return Observation._make(np.concatenate(arrays) for arrays in zip(*seen, strict=True))
 
 
@@ -121,12 +122,12 @@ def lambda_returns(
     Parameters
     ----------
     reward, discount, value
-        Of every step, shape (steps,).
+        Shape (steps,) each.
 
     References
     ----------
     Schulman, Moritz, Levine, Jordan and Abbeel (2016), High-dimensional continuous control using generalised advantage
-    estimation, ICLR, equation 16; here with a discount of its own for every step.
+    estimation, ICLR, equation 16; here every step has its own discount.
     """
     returns = np.zeros(len(reward))
     following_value = following = 0.0
@@ -140,13 +141,13 @@ def lambda_returns(
 def decision_targets(episode: RecordedEpisode, value: NDArray[np.float64], trace_decay: float) -> NDArray[np.float64]:
     """Return the lambda-return of the step of every decision, shape (decisions,); ours.
 
-    The value of a step is the mean over its decisions. Less its own value, a target is the decision's advantage:
-    within a round no time passes, and all decisions of a round are answerable for what follows.
+    The value of a step is the mean over its decisions. A target minus the decision's own value is its advantage: no
+    time passes within a round, and all decisions of a round affect everything that follows.
 
     Parameters
     ----------
     value
-        Of every decision, shape (decisions,), in units of the rewards.
+        Values of all decisions, shape (decisions,), in units of the rewards.
     """
     of_step = np.bincount(episode.step, weights=value) / np.bincount(episode.step)
     return lambda_returns(episode.reward, episode.discount, of_step, trace_decay)[episode.step]
@@ -157,8 +158,8 @@ def mean_of_others(
 ) -> list[NDArray[np.float64]]:
     """Return, at the steps of every episode, the mean gain of the other episodes at the same tick.
 
-    Most of what a return varies by is which jobs are still to come, and that all episodes of an instance share. The
-    baseline of an episode does not depend on what was chosen in it, so it adds no bias: the input-dependent baseline of
+    Returns vary mostly with the jobs that are still to arrive, which all episodes of an instance share. The baseline of
+    an episode does not depend on its own choices and thus adds no bias: the input-dependent baseline of
     Mao, Venkatakrishnan, Schwarzkopf and Alizadeh (2019), Variance reduction for reinforcement learning in
     input-driven environments, ICLR; here with gains linear between steps (ours).
 
@@ -186,11 +187,11 @@ def mean_of_others(
 
 
 _LEAST_DEVIATION = 1e-6
-"""Where returns are all alike."""
+"""Deviation if all returns are alike."""
 
 
 class ValueScale(NamedTuple):
-    """Values are returns less a mean, over a deviation; both in units of kappa."""
+    """Scale of the critic: values are returns minus a mean, over a deviation; both in units of kappa."""
 
     mean: float = 0.0
     deviation: float = 1.0
@@ -201,24 +202,24 @@ class ValueScale(NamedTuple):
         return cls(float(returns.mean()), max(float(returns.std()), _LEAST_DEVIATION))
 
     def values(self, returns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return returns, in units of kappa, on this scale."""
+        """Convert returns, in units of kappa, to values."""
         return (returns - self.mean) / self.deviation
 
     def returns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return values of this scale in units of kappa."""
+        """Convert values to returns in units of kappa."""
         return self.mean + self.deviation * values
 
 
 _NO_DEVIATION = 1e-8
-"""Below it a deviation is rounding."""
+"""A smaller deviation is rounding."""
 
 
 class Judged(NamedTuple):
-    """What is learned from decisions; arrays of shape (decisions,), one episode after the other."""
+    """Training data of decisions; arrays of shape (decisions,), one episode after the other."""
 
     target: NDArray[np.float64]  # of the critic, in units of kappa
     advantage: NDArray[np.float64]  # over its deviation
-    logarithm: NDArray[np.floating]  # ln pi of what was chosen, when it was chosen
+    logarithm: NDArray[np.floating]  # ln pi of the chosen slot when it was chosen
 
 
 def judged_decisions(
@@ -230,17 +231,13 @@ def judged_decisions(
 ) -> Judged:
     """Return target, advantage and ln pi of every decision of an update.
 
-    An advantage is the target less value and baseline, over its deviation per instance, and normalised per update.
+    An advantage is the target minus value and baseline, over its deviation per instance, and normalised per update.
 
     Parameters
     ----------
     groups
         Episodes, in groups of one instance each, which are baselines of each other, see `mean_of_others`; a group may
         be empty, but not all.
-    learner, parameters
-        Critic and actor.
-    scale
-        Of the critic's numbers.
     trace_decay
         Lambda, see `decision_targets`.
     """
@@ -253,7 +250,7 @@ def judged_decisions(
 def _of_one_instance(
     group: Sequence[RecordedEpisode], learner: Learner, parameters: Parameters, scale: ValueScale, trace_decay: float
 ) -> Judged:
-    """Return the same of the episodes of one instance, not yet normalised."""
+    """Return the data of the episodes of one instance, not yet normalised."""
     judged = [learner.judged(parameters, episode.seen, episode.slot) for episode in group]
     values = [scale.returns(value) for value, _ in judged]
     targets = [decision_targets(one, value, trace_decay) for one, value in zip(group, values, strict=True)]
@@ -267,12 +264,12 @@ def _of_one_instance(
         for one, target, value, baseline in zip(group, targets, values, baselines, strict=True)
     ]
     gained = np.concatenate(advantages)
-    gained /= scale_of(gained)  # or the instances with long jobs would be all that counts
+    gained /= scale_of(gained)  # otherwise only the instances with long jobs would count
     return Judged(np.concatenate(targets), gained, np.concatenate([found for _, found in judged]))
 
 
 def scale_of(advantages: NDArray[np.float64]) -> float:
-    """Return the deviation; where there is none, as of a single decision, the amount, or 1 if that is none either."""
+    """Return the deviation; if it is 0, as for a single decision, the largest amount; if that is 0 too, 1."""
     deviation = float(advantages.std())
     if deviation >= _NO_DEVIATION:
         return deviation

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 class Teacher:
     """Starts jobs by predicted duration in their first groups; others wait. See docs/methods/multi_agent.md, section 8.
 
-    Agents are asked by (arrival, number), not by predicted duration. So at the beginning of a round every queue is
-    walked by (predicted duration, arrival, number) with Heavy-Edge, the first group, on what is then free; when asked,
-    jobs that found a place there take their first group, others wait (ours). Where waiting is not allowed, the first
-    group is taken. Nobody forwards.
+    Agents are asked by (arrival, number), not by predicted duration. Therefore at the beginning of a round every queue
+    is walked by (predicted duration, arrival, number) with Heavy-Edge, the first group, on the GPUs that are free then;
+    when asked, jobs that found a placement there take their first group, others wait (ours). If waiting is not allowed,
+    the first group is taken. No job is forwarded.
 
     Parameters
     ----------
     watch
-        Hears of every decision; None for nobody.
+        Receives every decision; may be None.
     kappa, size
-        Of the observations for `watch`, see `Observer`.
+        Unit of time and size of the observations for `watch`, see `Observer`.
     """
 
     def __init__(self, watch: Watch | None = None, kappa: float = 1.0, size: ObservationSize | None = None) -> None:
@@ -66,7 +66,7 @@ class Teacher:
             self._walk(rounds, agent, self._rule)
 
     def decide(self, rounds: Rounds, decision: Decision) -> int:
-        """Return the first group of a job that found a place, else the last slot, which is to wait."""
+        """Return the first group of a job that found a placement, else the last slot, which means waiting."""
         may_wait, has_group = bool(decision.mask[-1]), bool(decision.groups)
         slot = 0 if has_group and (decision.job in self._chosen or not may_wait) else len(decision.mask) - 1
         if self._watch is not None and self._observer is not None:
@@ -74,7 +74,7 @@ class Teacher:
         return slot
 
     def _walk(self, rounds: Rounds, agent: int, rule: HeavyEdge) -> None:
-        """Find the jobs of a queue that start; where two may share a GPU, those of this round do not (ours)."""
+        """Find the jobs of a queue that start; jobs of one round never share a GPU (ours)."""
         own = rounds.partitions.servers_of(agent)
         taken = np.zeros(rounds.instance.num_servers, dtype=np.int64)
         for _, _, job in sorted((rounds.predicted_ticks[job], time, job) for time, job in rounds.queues[agent]):
@@ -89,7 +89,7 @@ class Teacher:
 
 
 _DURATIONS = 1
-"""Of the seed of predicted durations in evaluations, the same for every network."""
+"""Part of the seed of predicted durations in evaluations, the same for every network."""
 
 
 def training_episode(
@@ -102,20 +102,16 @@ def training_episode(
     network: TrainedNetwork | None,
     predictor: InterferencePredictor | None,
 ) -> RecordedEpisode | None:
-    """Return an episode at the speeds of training; None if nobody had anything to decide.
+    """Return an episode at the speeds of training; None if there was no decision.
 
     Parameters
     ----------
-    settings
-        A, F, speeds, durations, gamma and reward.
     instance
-        Of a training, with interference.
-    rng
-        Of slots and durations.
+        Instance with interference.
     network
         Draws slots by its probabilities; None lets the teacher decide.
     predictor
-        Of interference, where speeds are predicted.
+        Predictor of interference, needed if speeds are predicted.
     """
     instance, running = at_training_speeds(settings, instance, predictor)
     recorder = EpisodeRecorder()
@@ -139,10 +135,8 @@ def mean_jcts(
 
     Parameters
     ----------
-    settings
-        A, F and durations.
     instances
-        Of any number of jobs but none.
+        Instances with at least one job.
     network
         Decides greedily; None for the teacher.
     """
@@ -163,7 +157,7 @@ def _simulated(
     for_durations: np.random.Generator,
     running: RunningJobs | None = None,
 ) -> AgentsRun:
-    """Simulate, with the true model where there is no `running`."""
+    """Simulate, with the true model if `running` is None."""
     run = simulate_agents(
         instance,
         decider,
@@ -172,5 +166,5 @@ def _simulated(
         max_forwards=settings.max_forwards,
         running=running,
     )
-    assert run is not None  # nobody stops it
+    assert run is not None  # no callback stops it
     return run

@@ -12,13 +12,13 @@ from heuristics.jobs.predictors.predictor import PREDICTORS
 from instances.clusters.cluster import parse_cluster
 
 FAMILIES = ("jobs-co-located", "jobs-shared-gpus")
-"""Of the instances."""
+"""Families of training instances."""
 
 SPEEDS = ("predicted", "true", "none")
-"""Of the training simulator: by the interference predictor, by the true model, or without interference."""
+"""Speeds in the training simulator: by the interference predictor, by the true model, or without interference."""
 
 REWARDS = ("jct", "dl2")
-"""Minus the unfinished jobs, or the share of every job that is done."""
+"""Minus the unfinished jobs, or the progress of every job."""
 
 REFERENCE = {
     "jobs": 200,
@@ -32,64 +32,63 @@ REFERENCE = {
     "offers": False,
     "starts": 1,
 }
-"""The reference's numbers where the defaults are others, as arguments of `TrainingSettings`."""
+"""Settings of the plain form in docs/methods/multi_agent.md, section 8, where they differ from the defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """The numbers of a training; section 3.6 of the reference, with defaults of ours for which it takes minutes.
-
-    What differs from the reference's numbers is in `REFERENCE`.
+    """The numbers of a training, see docs/methods/multi_agent.md, section 8; with the defaults it takes minutes.
 
     Parameters
     ----------
     family, cluster, jobs, load, max_gang, strength
-        Of the instances, see `training_instance`; ours.
+        Parameters of the instances, see `training_instance`; ours.
     num_agents, max_forwards, variant
-        A, F (0 for no forwarding) and which graphs there are; see `Partitions`, `Rounds` and `Variant`.
+        A, F (0 for no forwarding) and the graphs; see `Partitions`, `Rounds` and `Variant`.
     speeds
-        What training instances run at, and groups tell of: ``predicted``, ``true``, or ``none``: no interference.
-        Every evaluation is under true speeds.
+        Speeds of training instances and in groups: ``predicted``, ``true``, or ``none`` for no interference. Every
+        evaluation uses true speeds.
     durations
         Name of the predictor of iterations, see `PREDICTORS`.
     co_locations
-        That the interference predictor is fitted to, of jobs of training instances.
+        Number of co-locations of training jobs to which the interference predictor is fitted.
     predictor_epochs
-        Of its network.
+        Epochs of the network of the interference predictor.
     imitation_episodes, imitation_epochs, imitation_learning_rate
-        Of the imitation of the teacher; 0 episodes for none.
+        Numbers of the imitation of the teacher; 0 episodes for none.
     imitation_entropy
-        Weight of the entropy in it (ours): the teacher never forwards, and what it never does is hard to find later.
-    updates
-        Of the policy gradient; 0 for imitation only.
+        Weight of the entropy in imitation (ours): the teacher never forwards, and actions that it never takes are hard
+        to find later.
+    updates, episodes
+        Updates by the policy gradient, 0 for imitation only, and episodes per update.
     same_instance
-        Of the episodes of an update, how many are of one instance, see `mean_of_others`; ours, 1 is the reference.
+        Number of episodes of an update on one instance, see `mean_of_others`; ours, 1 is the plain form.
     passes, clip
-        How often an update goes through its decisions, in steps of `chunk` of them in random order, and by how much the
-        probability of a slot may profit from changing, see `decision_losses`; ours. One pass is one step on all of
-        them, the policy gradient of the reference.
+        Number of passes of an update over its decisions, in steps of `chunk` decisions in random order, and the limit
+        on the change of the probability of a slot, see `decision_losses`; ours. One pass is one step on all decisions,
+        the plain policy gradient.
     reward
-        ``jct``: minus the unfinished jobs; ``dl2``: what is done of every job, see `progress_rewards`.
+        ``jct``: minus the unfinished jobs; ``dl2``: the progress of every job, see `progress_rewards`.
     starts, give_up_after, give_up_above
-        After so many updates a start whose best validation is above so much of the teacher's JCT is given up for one
-        with other weights, up to `starts` in all; ours.
+        After `give_up_after` updates a start whose best validation exceeds `give_up_above` times the teacher's JCT is
+        given up for one with other weights, up to `starts` in all; ours.
     gamma
-        Discount for a stretch of kappa ticks, in (0, 1].
+        Discount per kappa ticks, in (0, 1].
     trace_decay
         Lambda of generalised advantage estimates, in [0, 1].
     value_weight
-        Of the squared error of the critic.
+        Weight of the squared error of the critic.
     entropy_start, entropy_end
         Weight of the entropy at the first and after the last update, linear between.
     learning_rate, learning_rate_end, max_norm
-        Of Adam at the first and after the last update, linear between, and the largest norm of a gradient.
+        Learning rate of Adam at the first and after the last update, linear between, and largest norm of a gradient.
     offers
-        Whether agents see what others could do for a job, see `Observation`; False is an ablation.
+        Whether agents see the offers of others for a job, see `Observation`; False is an ablation.
     validate_every
         Updates between two evaluations on the validation instances.
     chunk
-        Decisions that are computed at once; the last ones are padded, so that there is one shape to compile for.
-        Imitation takes one step per chunk.
+        Decisions that are computed at once; the last ones are padded so that only one shape is compiled. Imitation
+        takes one step per chunk.
 
     Raises
     ------

@@ -65,18 +65,18 @@ class CurvePoint(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class TrainingStart:
-    """What a start has found so far.
+    """The results of a start so far.
 
     Parameters
     ----------
     network
-        The best on the validation instances, the older one on a tie; at first that of the start.
+        The best network on the validation instances, the older one on a tie; at first the initial one.
     best
-        Its validation; infinite before it was measured.
+        Validation of `network`; infinite before it was measured.
     imitated
-        Network after imitation; None if there was none, or not to its end.
+        Network after imitation; None if there was none or it did not end.
     scale
-        Of the critic's numbers; None before there were episodes.
+        Scale of the critic; None before there were episodes.
     """
 
     network: TrainedNetwork
@@ -87,11 +87,11 @@ class TrainingStart:
     _updates: list[tuple[float, float, float]] = field(default_factory=list, init=False)
 
     def add_update(self, train_jct: float, value_error: float, entropy: float) -> None:
-        """Remember an update for the next measurement, see `CurvePoint`."""
+        """Record an update for the next measurement, see `CurvePoint`."""
         self._updates.append((train_jct, value_error, entropy))
 
     def add_validation(self, updates: int, validation: float, network: TrainedNetwork) -> None:
-        """Add a measurement to the curve; keep its network where it is the best."""
+        """Add a measurement to the curve; keep its network if it is the best."""
         means = np.mean(self._updates, axis=0).tolist() if self._updates else [None, None, None]
         self.curve.append(CurvePoint(updates, validation, *means))
         self._updates = []
@@ -100,45 +100,46 @@ class TrainingStart:
 
 
 _SPACES = 20
-"""Training instances that kappa, the features of interference and the scale of values are taken from, at least one."""
+"""Number of training instances from which kappa and the features of interference are taken."""
 
 
 class MarlTrainer:
     """Trains actor and critic of `heuristics.jobs.marl.network`; ours: docs/methods/multi_agent.md, section 8.
 
-    Beyond the plain form of that section: several passes over the decisions of an update with clipped ratios, episodes
-    of one instance as baselines of each other, advantages over their deviation per instance before they are normalised
-    per update, a learning rate that falls, entropy in the imitation, another start where one finds nothing; the critic
-    predicts returns less their mean over their deviation in the first episodes, for the gradient's norm is limited and
-    raw returns are in the hundreds; it learns beside the actor during imitation, to the teacher's lambda-returns with
-    lambda 1; a step is a round, see `RecordedEpisode` and `decision_targets`. The same computer, versions, seed and
-    arguments give the same weights bit for bit.
+    Additions to the plain form in that section: several passes over the decisions of an update with clipped ratios;
+    episodes of one instance as baselines of each other; advantages over their deviation per instance before they are
+    normalised per update; a decreasing learning rate; entropy in the imitation; further starts if one finds nothing.
+    The critic predicts returns minus their mean over their deviation in the first episodes, because the gradient's norm
+    is limited and raw returns are in the hundreds. It learns together with the actor during imitation, from the
+    teacher's lambda-returns with lambda 1. A step is a round, see `RecordedEpisode` and `decision_targets`. The same
+    computer, versions, seed and arguments give the same weights bit for bit.
 
     Parameters
     ----------
     seed
-        Of everything random: first weights, instances, episodes, predictor and order of imitation have their own.
+        Seed of all random numbers; first weights, instances, episodes, predictor and order of imitation have streams of
+        their own.
 
     Attributes
     ----------
     network_
-        The best on the validation instances, of all starts; the older one on a tie.
+        The best network of all starts on the validation instances; the older one on a tie.
     start_network_, imitated_network_
-        Before training (the first start), and after imitation (None if there was none, or not to its end), of the start
-        of `network_`.
+        Networks before training (of the first start), and after imitation of the start of `network_` (None if there was
+        none or it did not end).
     best_
         Validation of `network_`.
     teacher_
         Mean JCT of the teacher on the validation instances, in ticks, shape (instances,).
     predictor_
-        Of interference; None where speeds are not predicted.
+        Predictor of interference; None if speeds are not predicted.
     fitted_
-        How that was chosen; None if it was given, or there is none.
+        All fitted predictors; None if `predictor_` was given or there is none.
     value_mean_, value_deviation_
-        Of returns in units of kappa; the critic's numbers are relative to them.
+        Mean and deviation of returns in units of kappa; the critic's numbers are relative to them.
     curve_, abandoned_curves_
-        Measurements: untrained (update 0), imitated (update 0 too), then every `validate_every` updates, of the start
-        of `network_`; and those of other starts.
+        Measurements of the start of `network_`: untrained (update 0), imitated (update 0 too), then every
+        `validate_every` updates; and those of other starts.
     is_interrupted_
         Whether Ctrl-C ended the training.
     """
@@ -161,9 +162,9 @@ class MarlTrainer:
         validation
             Instances on which the best network is chosen, at least one.
         predictor
-            Of interference; None fits one where speeds are predicted.
+            Predictor of interference; if None and speeds are predicted, one is fitted.
         on_progress
-            Told what is done, how much of it, and of how much.
+            Called with the current activity, its progress, and its total.
 
         Raises
         ------
@@ -197,7 +198,7 @@ class MarlTrainer:
                 self.fitted_ = self._fit_predictor(predictor_rng)
                 self.predictor_ = self.fitted_.predictor
             for number in range(settings.starts):
-                if number:  # the weights are others; everything else random goes on
+                if number:  # new weights; all other random streams continue
                     parameters = self._first_parameters(number)
                     starts.append(TrainingStart(self._network(parameters)))
                     self._validate(starts[-1], validation, parameters, 0)
@@ -223,7 +224,7 @@ class MarlTrainer:
         return network.parameters if self.settings.offers else without_offers(network.parameters)
 
     def _keep_the_best(self, starts: Sequence[TrainingStart]) -> None:
-        """Take what the best start has found, the first one on a tie; the last one may have been interrupted."""
+        """Take the results of the best start, the first one on a tie; the last one may have been interrupted."""
         best = min(starts, key=lambda start: start.best)
         self.best_, self.network_, self.imitated_network_ = best.best, best.network, best.imitated
         self.value_mean_, self.value_deviation_ = best.scale or ValueScale()
@@ -239,7 +240,7 @@ class MarlTrainer:
         *,
         may_give_up: bool,
     ) -> bool:
-        """Imitate and make the updates; return False where that is given up."""
+        """Imitate and make the updates; return False if the start is given up."""
         settings = self.settings
         if settings.imitation_episodes:
             parameters = self._imitate(start, parameters, on_progress)
@@ -257,7 +258,7 @@ class MarlTrainer:
         return True
 
     def _network(self, parameters: Parameters) -> TrainedNetwork:
-        """Return parameters with what they need."""
+        """Return parameters as a network."""
         return TrainedNetwork(
             parameters=to_numpy(parameters),
             kappa=self._kappa,
@@ -274,7 +275,7 @@ class MarlTrainer:
         return fit_predictor(sample, for_fit, epochs=self.settings.predictor_epochs)
 
     def _episodes(self, count: int, network: TrainedNetwork | None) -> list[RecordedEpisode]:
-        """Return the episodes of the next instance in which there was something to decide."""
+        """Return the episodes of the next instance that have decisions."""
         instance = training_instance(self.settings, self._stream_rng)
         played = [
             training_episode(
@@ -293,7 +294,7 @@ class MarlTrainer:
     def _imitate(
         self, start: TrainingStart, parameters: Parameters, on_progress: Callable[[str, int, int], None]
     ) -> Parameters:
-        """Learn the teacher's slots by heart, and the values of its states."""
+        """Learn the teacher's slots and the values of its states."""
         settings = self.settings
         episodes: list[RecordedEpisode] = []
         for number in range(settings.imitation_episodes):
@@ -325,7 +326,7 @@ class MarlTrainer:
         episodes = [episode for group in groups for episode in group]
         if not episodes:
             return
-        if start.scale is None:  # nobody was imitated
+        if start.scale is None:  # there was no imitation
             start.scale = ValueScale.of(_returns(episodes))
         judged = judged_decisions(groups, self._learner, descent.parameters, start.scale, settings.trace_decay)
         batch = _batch(episodes, judged, start.scale)
@@ -346,19 +347,19 @@ class MarlTrainer:
     def _validate(
         self, start: TrainingStart, validation: Sequence[JobsInstance], parameters: Parameters, updates: int
     ) -> None:
-        """Measure a network; keep it where it is the best."""
+        """Measure a network; keep it if it is the best."""
         network = self._network(parameters)
         ratio = float((mean_jcts(self.settings, validation, network) / self.teacher_).mean())
         start.add_validation(updates, ratio, network)
 
 
 def _returns(episodes: Sequence[RecordedEpisode]) -> NDArray[np.float64]:
-    """Return the return of every decision, in units of kappa: targets with lambda 1, which no value enters."""
+    """Return the return of every decision, in units of kappa: targets with lambda 1, which use no values."""
     return np.concatenate([decision_targets(one, np.zeros(one.num_decisions), 1.0) for one in episodes])
 
 
 def _batch(episodes: Sequence[RecordedEpisode], judged: Judged, scale: ValueScale) -> DecisionBatch:
-    """Return the decisions of episodes with what is learned from them."""
+    """Return the decisions of episodes with their training data."""
     return DecisionBatch(
         seen=join_observations([episode.seen for episode in episodes]),
         slot=np.concatenate([episode.slot for episode in episodes]),

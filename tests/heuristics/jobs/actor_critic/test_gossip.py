@@ -116,7 +116,7 @@ def test_traffic() -> None:
         ),
         (
             lambda: default_rounds(np.eye(3)),
-            "weights: expected a connected graph, got agents that never hear of each other.",
+            "weights: expected a connected graph, got agents that never exchange messages.",
         ),
         (lambda: gossip_operator(np.eye(2), -1), "gossip_rounds: expected at least 0, got -1."),
     ],

@@ -29,7 +29,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def residents(instance: JobsInstance) -> list[RunningJob]:
+def running_jobs_on_server(instance: JobsInstance) -> list[RunningJob]:
     """Return all three jobs on server 0: one replica of the gang beside job 1 on a GPU, job 2 by itself."""
     gang = resource_demand(instance, 0, [0, 1], [[1, 1]])
     one, two = (resource_demand(instance, job, [0], [[1]]) for job in (1, 2))
@@ -46,9 +46,9 @@ def test_features_number_by_number() -> None:
     space = space_of(instance)
     assert space.names == NAMES
     assert space.num_features == len(NAMES)
-    rows = server_rows(space, instance, 0, residents(instance))
+    rows = server_rows(space, instance, 0, running_jobs_on_server(instance))
     assert rows.load == (1500, 250)
-    assert rows.resident.tolist() == [0, 1, 2]
+    assert rows.position.tolist() == [0, 1, 2]
     assert rows.partner == (1, 0, None)
     assert rows.features.tolist() == [
         [1, 0, 0.7, 0, 0.5, 0.25, 1, 0.7, 0.25, 0.8, 0, 0, 1, 1, 0],
@@ -64,7 +64,7 @@ def test_a_row_per_class_of_partner() -> None:
     demand = resource_demand(instance, 0, [0], [[2]])
     gang = RunningJob(job=0, replicas=2, own=demand.own[0], sens=demand.sens, partners=(0, 1))
     rows = server_rows(space, instance, 0, [gang])
-    assert rows.resident.tolist() == [0, 0]
+    assert rows.position.tolist() == [0, 0]
     differ = np.flatnonzero(rows.features[0] != rows.features[1])
     assert [space.names[feature] for feature in differ] == ["partner a", "partner b"]
     assert rows.features[0, space.names.index("own cpu")] == 1.4
@@ -73,13 +73,17 @@ def test_a_row_per_class_of_partner() -> None:
 def test_names_not_positions() -> None:
     """Tests that features go by name: another order moves columns, and an unknown class, resource or kind is zeros."""
     instance = three_jobs()
-    rows = server_rows(space_of(instance), instance, 0, residents(instance)).features
+    rows = server_rows(space_of(instance), instance, 0, running_jobs_on_server(instance)).features
     turned = FeatureSpace(classes=("b", "a"), resources=("nic", "cpu"), kinds=("G", "F"))
-    again = server_rows(turned, instance, 0, residents(instance)).features
+    again = server_rows(turned, instance, 0, running_jobs_on_server(instance)).features
     assert again[:, [turned.names.index(name) for name in NAMES]].tolist() == rows.tolist()
     smaller = FeatureSpace(classes=("b",), resources=("cpu", "disk"), kinds=("G",))
     row = dict(
-        zip(smaller.names, server_rows(smaller, instance, 0, residents(instance)).features[0].tolist(), strict=True)
+        zip(
+            smaller.names,
+            server_rows(smaller, instance, 0, running_jobs_on_server(instance)).features[0].tolist(),
+            strict=True,
+        )
     )
     known = {"use cpu": 0.7, "sens cpu": 0.5, "replicas": 1.0, "own cpu": 0.7, "others cpu": 0.8, "partner b": 1.0}
     assert {name: value for name, value in row.items() if value} == known

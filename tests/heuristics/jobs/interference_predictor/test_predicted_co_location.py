@@ -29,14 +29,16 @@ if TYPE_CHECKING:
 class Truth:
     """Predicts the truth of every server."""
 
-    def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
+    def predict(
+        self, instance: JobsInstance, server: int, running_jobs_on_server: Sequence[RunningJob]
+    ) -> NDArray[np.float64]:
         """Return y of each job by the true model."""
         interference = instance.interference
         assert interference is not None
-        rows = server_rows(space_of(instance), instance, server, residents)
-        y = np.zeros(len(residents))
-        for position, partner in zip(rows.resident.tolist(), rows.partner, strict=True):
-            one = residents[position]
+        rows = server_rows(space_of(instance), instance, server, running_jobs_on_server)
+        y = np.zeros(len(running_jobs_on_server))
+        for position, partner in zip(rows.position.tolist(), rows.partner, strict=True):
+            one = running_jobs_on_server[position]
             pairs = [] if partner is None else [int(interference.pair[interference.job_class[one.job], partner])]
             speed = running_speed([slowdown(one.own, rows.load, one.sens)], pairs)
             y[position] = max(y[position], float(slowness(speed)))
@@ -108,10 +110,12 @@ def test_replicas_as_in_training() -> None:
     class Listener:
         """Remembers what it is asked."""
 
-        def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
+        def predict(
+            self, instance: JobsInstance, server: int, running_jobs_on_server: Sequence[RunningJob]
+        ) -> NDArray[np.float64]:
             """Return full speed."""
-            heard.append([(one.job, one.replicas, one.partners) for one in residents])
-            return np.zeros(len(residents))
+            heard.append([(one.job, one.replicas, one.partners) for one in running_jobs_on_server])
+            return np.zeros(len(running_jobs_on_server))
 
     for instance, gpus in ((two_jobs((3, 1)), ()), (two_jobs((3, 1), pair=700), [(0, 0), (0, 1), (0, 2)])):
         together = PredictedCoLocation(instance, Listener())  # type: ignore[arg-type]  # a stand-in
@@ -131,10 +135,12 @@ def test_replicas_of_a_job_that_asks_for_nothing() -> None:
     class Listener:
         """Remembers replicas."""
 
-        def predict(self, instance: JobsInstance, server: int, residents: Sequence[RunningJob]) -> NDArray[np.float64]:
+        def predict(
+            self, instance: JobsInstance, server: int, running_jobs_on_server: Sequence[RunningJob]
+        ) -> NDArray[np.float64]:
             """Return full speed."""
-            heard.extend(one.replicas for one in residents)
-            return np.zeros(len(residents))
+            heard.extend(one.replicas for one in running_jobs_on_server)
+            return np.zeros(len(running_jobs_on_server))
 
     together = PredictedCoLocation(instance, Listener())  # type: ignore[arg-type]  # a stand-in
     together.start(0, 0, 3, resource_demand(instance, 0, [0, 1], [[2, 2]]))

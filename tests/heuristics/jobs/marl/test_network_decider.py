@@ -11,7 +11,7 @@ import pytest
 from heuristics.jobs.marl import network
 from heuristics.jobs.marl.environment import simulate_agents
 from heuristics.jobs.marl.network import Variant, embed, initial_parameters, scores
-from heuristics.jobs.marl.network_decider import WORTH_IT, NetworkDecider, SparseRacks
+from heuristics.jobs.marl.network_decider import LEAST_SPARSE_SIZE, NetworkDecider, SparseRacks
 from heuristics.jobs.marl.observation import Observation, ObservationSize, empty_observation
 from heuristics.jobs.marl.partitions import Partitions
 from heuristics.jobs.predictors.simple_predictors import Oracle
@@ -168,7 +168,7 @@ def many_servers() -> tuple[ObservationSize, Observation]:
 def test_parts_and_sparse_maps_change_no_score(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests scores with all servers at once and a dense map against those in parts and with a sparse one."""
     size, seen = many_servers()
-    assert seen.in_rack.size >= WORTH_IT
+    assert seen.in_rack.size >= LEAST_SPARSE_SIZE
     assert network.TOGETHER < SERVERS
     parameters = initial_parameters(np.random.default_rng(1), size, variant)
     sparse = SparseRacks().of(0, seen)
