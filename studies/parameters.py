@@ -172,8 +172,6 @@ def reader_options(format_name: str, given: Mapping[str, object], texts: Sequenc
 
     Parameters
     ----------
-    format_name
-        Of the format.
     given
         Values of options of their own; None where one was not given.
     texts

@@ -144,12 +144,7 @@ def library_show_command(
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Show an instance, its best bound and its best schedule, with their origin."""
-    from instances.dag.instance import DagInstance
-    from instances.dag.json import write_dag_instance, write_dag_schedule
-    from instances.dag.schedule import DagSchedule
-    from instances.jobs.instance import JobsInstance
-    from instances.jobs.json import write_jobs_instance, write_jobs_schedule
-    from instances.jobs.schedule import JobsSchedule
+    from solvers.problem import problem_of
     from studies.library.texts import entry_dict, show_text
 
     check_outputs([], [instance_out, schedule_out])
@@ -161,20 +156,16 @@ def library_show_command(
     with library_files():
         instance = known.instance(listed.name)
         schedule = known.schedule(listed.name, names[0])
+    codec = problem_of(instance).codec
     if instance_out is not None:
         with writing(instance_out):
-            if isinstance(instance, DagInstance):
-                write_dag_instance(instance, instance_out)
-            else:
-                write_jobs_instance(instance, instance_out)
+            codec.write_instance(instance, instance_out)
     if schedule_out is not None:
         if schedule is None:
-            note(f"{schedule_out}: not written, as no schedule is known.")
-        with writing(schedule_out):
-            if isinstance(instance, DagInstance) and isinstance(schedule, DagSchedule):
-                write_dag_schedule(instance, schedule, schedule_out)
-            elif isinstance(instance, JobsInstance) and isinstance(schedule, JobsSchedule):
-                write_jobs_schedule(instance, schedule, schedule_out)
+            note(f"{schedule_out}: not written, because no schedule is known.")
+        else:
+            with writing(schedule_out):
+                codec.write_schedule(instance, schedule, schedule_out)
     if as_json:
         print_json(
             {

@@ -1,18 +1,12 @@
-"""Checking the reference library: everything in it that can be derived again is derived again."""
+"""Checks the reference library: derives everything again that can be derived."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from instances.dag.contention import Contention
 from instances.dag.instance import DagInstance
-from instances.dag.objective import Objective, objective_value
-from instances.dag.schedule import DagSchedule
-from instances.dag.verify import verify_dag_schedule
-from instances.jobs.instance import JobsInstance
-from instances.jobs.objective import JobsObjective, jobs_objective_value
-from instances.jobs.schedule import JobsSchedule
-from instances.jobs.verify import verify_jobs_schedule
 from instances.library.catalogue import library_identifier
 from instances.library.ledger import LOCK
 from instances.library.library import CATALOGUE, INSTANCES, LEDGER, SCHEDULES
@@ -23,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
+    from instances.jobs.instance import JobsInstance
     from instances.library.ledger import LedgerEntry
     from instances.library.library import Library
     from solvers.run.bound import Bound
@@ -36,7 +31,7 @@ class Finding:
     message: str
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Return place and message in one line."""
         return f"{self.place}: {self.message}"
 
 
@@ -47,9 +42,9 @@ class LibraryReport:
     Parameters
     ----------
     violations
-        What is wrong.
+        Errors.
     better
-        Bounds without search that are larger than what the ledger has; no error, an update is due.
+        Bounds without search that are larger than those of the ledger: no error, but an update is due.
     num_instances, num_schedules, num_bounds
         How many instances were read, schedules verified and bounds derived again.
     """
@@ -69,21 +64,19 @@ def check_library(
 ) -> LibraryReport:
     """Check a library.
 
-    Every instance is read, and its content hash, size and number of GPUs are held against the catalogue, the catalogue
-    against the identifier. Every schedule is verified (`verify_dag_schedule`, `verify_jobs_schedule`) and its objective
-    computed from it. Every bound without search that is worth its time, and the stored one if it is such a bound, is
-    derived again: none may be above the objective of the schedule, and the stored one must come out as it stands there.
-    What only a search proves is not proved again here, and what the catalogue says of how an instance was generated is
-    not generated again; `Library.revision` changes with both. An update may run at the same time.
+    Every instance is read, and its content hash, size and number of GPUs are compared with the catalogue, and the
+    catalogue with the identifier. Every schedule is verified (`verify_dag_schedule`, `verify_jobs_schedule`) and its
+    objective computed. Every bound without search that is worth its time, and the stored bound if it needs no search,
+    is derived again: no bound may exceed the objective of the schedule, and the stored bound must have its stored
+    value. Proofs by search are not repeated, and instances are not generated again; `Library.revision` covers both. An
+    update may run at the same time.
 
     Parameters
     ----------
-    library
-        As `read_library` gives it.
     names
-        Of the instances to check; default all, and then stray files are violations too.
+        Instances to check; by default all, and then files without an entry are violations too.
     on_instance
-        Told of every instance before it is checked.
+        Receives the name of every instance before it is checked.
     """
     report = LibraryReport()
     expected = library_identifier(library.version, {name: entry.sha256 for name, entry in library.catalogue.items()})
@@ -100,7 +93,7 @@ def check_library(
 
 
 def _check_files(library: Library, report: LibraryReport) -> None:
-    """Find files that belong to no entry."""
+    """Find files without an entry."""
     folders = [library.folder / sub for sub in (INSTANCES, SCHEDULES)]
     found = sorted(path for folder in (library.folder, *folders) for path in folder.iterdir())
     library = library.reread()  # after the files were listed: an update may have stored some of them just now
@@ -119,7 +112,7 @@ def _check_instance(library: Library, name: str, report: LibraryReport) -> None:
     try:
         instance = library.instance(name)
     except (OSError, ValueError) as error:
-        report.violations.append(Finding(place=name, message=_told(error)))
+        report.violations.append(Finding(place=name, message=_reason(error)))
         return
     report.num_instances += 1
     size = instance.num_tasks if isinstance(instance, DagInstance) else instance.num_jobs
@@ -151,27 +144,20 @@ def _schedule_problems(
     try:
         schedule = library.schedule(entry.instance, entry.objective_name)
     except (OSError, ValueError) as error:
-        return [_told(error)]
-    violations: Sequence[object]
-    if isinstance(instance, DagInstance) and isinstance(schedule, DagSchedule):
-        violations = verify_dag_schedule(instance, schedule)
-        if violations:
-            return [f"schedule: {violation}" for violation in violations]
-        value = objective_value(instance, schedule, Objective(entry.objective_name))
-    elif isinstance(instance, JobsInstance) and isinstance(schedule, JobsSchedule):
-        violations = verify_jobs_schedule(instance, schedule)
-        if violations:
-            return [f"schedule: {violation}" for violation in violations]
-        value = jobs_objective_value(instance, schedule, JobsObjective(entry.objective_name))
-    else:
+        return [_reason(error)]
+    problem = problem_of(instance)
+    if not isinstance(schedule, problem.codec.schedule_type):
         return [f"schedule: expected one of a {type(instance).__name__}, got a {type(schedule).__name__}."]
+    if violations := problem.verify(instance, schedule, Contention.NONE):
+        return [f"schedule: {violation}" for violation in violations]
+    value = problem.objective_value(instance, schedule, problem.objectives(entry.objective_name))
     report.num_schedules += 1
     stored = entry.schedule.objective
     return [] if value == stored else [f"objective: expected {value}, that of the schedule, got {stored}."]
 
 
 def _bound_problems(instance: DagInstance | JobsInstance, entry: LedgerEntry, report: LibraryReport) -> list[str]:
-    """Hold the bound of an entry, and all bounds without search, against the schedule and each other."""
+    """Compare the bound of an entry, and all bounds without search, with the schedule and each other."""
     derived = _bounds_without_search(instance, entry)
     report.num_bounds += len(derived)
     problems = []
@@ -201,7 +187,7 @@ def _bound_problems(instance: DagInstance | JobsInstance, entry: LedgerEntry, re
 
 
 def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEntry) -> Sequence[Bound]:
-    """Derive the bounds that are worth their time, and the stored one if it is without search."""
+    """Derive the bounds that are worth their time, and the stored bound if it needs no search."""
     stored = "" if entry.bound is None else entry.bound.provenance.method
     name = entry.objective_name
     bounds = list(lower_bound(instance, objective=name))
@@ -209,8 +195,8 @@ def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEn
     return [*bounds, *(lower_bound(instance, objective=name, methods=[stored]) if is_left else [])]
 
 
-def _told(error: OSError | ValueError) -> str:
-    """Say in one voice why a file cannot be read."""
+def _reason(error: OSError | ValueError) -> str:
+    """Return in one sentence why a file cannot be read."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
         return f"{error.filename}: expected a file of the library, got: {error.strerror.lower()}."
     return str(error)

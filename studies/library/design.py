@@ -1,8 +1,11 @@
 """The design of the reference library: which instances are in it.
 
-Every family has the same number of instances, of different sizes; every other factor is balanced within a class of
-sizes and shuffled with one seed, so that no two factors go together. Nothing was chosen or left out by how hard it
-turned out to be.
+Every family has the same number of instances, of different sizes. Every other factor is balanced within a class of
+sizes and shuffled with one seed, so that no two factors are correlated. No instance was chosen or left out because of
+its difficulty.
+
+`python -m studies.library.design --out FOLDER` made the library. The stored files are the library, even if a generator
+changes. The ledger that this command writes is empty; `optgap library update` fills it.
 """
 
 from __future__ import annotations
@@ -33,21 +36,21 @@ if TYPE_CHECKING:
 
 
 Level = TypeVar("Level")
-"""Of a factor."""
+"""Level of a factor."""
 
 LIBRARY_VERSION = "1"
-"""Of the set of instances: another set has another version."""
+"""Version of the set of instances; another set has another version."""
 
 DESIGN_SEED = 20_260
-"""Of the shuffles."""
+"""Seed of the shuffles."""
 
 MIN_TASKS = 8
-"""Families of fixed shape are asked for more tasks until they have so many."""
+"""Families of fixed shape are asked for more tasks until an instance has this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeClass:
-    """Sizes that share clusters: `rounds` instances of every family, whose wished numbers of tasks go round `sizes`."""
+    """Sizes that share clusters: `rounds` instances of every family, whose requested sizes cycle through `sizes`."""
 
     sizes: tuple[int, ...]
     rounds: int
@@ -61,13 +64,13 @@ CLUSTERS = {
     50: ("mixed-2", "mixed-3", "mixed-4", "mixed-4-slow", "v100-t4-p100-pair", "inference-l4-t4-a10", "mixed-8"),
     300: ("mixed-4", "h100-a100-l40s", "mixed-8", "dgx-a100", "k80-p100-v100", "mixed-16"),
 }
-"""Clusters of instances with at most so many tasks: 2 to 16 GPUs."""
+"""Clusters, of 2 to 16 GPUs, of instances with at most this many tasks."""
 
 RATIOS = (0.1, 0.3, 0.3, 1.0, 1.0, 1.0, 3.0, 3.0, 10.0)
 CONSISTENCIES = (0.0, 1.0)
 TIGHTNESSES = (None, None, None, 0.5, 0.85)
 FORBIDDEN = (0.0, 0.0, 0.0, 0.25)
-"""Levels of the cost model, as often as they stand here."""
+"""Levels of the cost model; a level that stands here twice is used twice as often."""
 
 SMALL_JOBS = ((8, 9, 10, 11, 12), (0.7, 0.9, 1.1), ("2xV100-16GB,2xT4,1xP100", "2xV100-16GB,2xV100-16GB,2xT4,2xT4"))
 """Numbers of jobs, loads and clusters of ``jobs-small``: every number with every load."""
@@ -123,7 +126,7 @@ def _dag_instances(
 def _dag_instance(
     number: int, family: str, size: int, cluster: str, cost: dict[str, float | None]
 ) -> tuple[CatalogueEntry, DagInstance]:
-    """Generate one instance whose name tells its coordinates."""
+    """Generate one instance whose name states its coordinates."""
     parameters = {"jobs": max(2, round(size / 15))} if family == "multi-tenant" else {}
     tasks = size
     while True:
@@ -197,14 +200,8 @@ def _jobs_instance(
 
 
 def _balanced(levels: Sequence[Level], count: int, rng: np.random.Generator) -> list[Level]:
-    """Return so many levels, each as often as the others or once more, in random order."""
+    """Return `count` levels in random order, each as often as the others or once more."""
     return [levels[place % len(levels)] for place in rng.permutation(count)]
-
-
-# How the reference library was made: `python -m studies.library.design --out FOLDER`.
-#
-# The files are the library: should a generator change, they stay. The ledger of what is written here is empty;
-# `optgap library update` fills it.
 
 
 def make_library() -> None:

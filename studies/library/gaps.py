@@ -1,4 +1,4 @@
-"""The gaps of methods on the reference library, held against its ledger."""
+"""The gaps of methods on the reference library against the bounds of its ledger."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 SIZE_CLASSES = {"dag": (16, 50, 100, 400), "jobs": (12, 100, 300)}
-"""Most tasks, or jobs, of the classes that gaps are told by."""
+"""Largest number of tasks, or of jobs, of each class of sizes."""
 
 ALL, MEDIAN = "all", "median"
-"""Mean and median gap over all sizes."""
+"""Columns of the mean and the median gap over all sizes."""
 
 OPTIMA, WITHOUT = "optima %", "none"
-"""Share of the known optima that a method reaches; instances where it has no schedule."""
+"""Columns of the share of known optima that a method reaches, and of the number of instances without a schedule."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -34,16 +34,11 @@ class LibraryGaps:
 
     Parameters
     ----------
-    library
-        Whose ledger the gaps are measured against.
     problem
         ``dag`` or ``jobs``.
-    objective_name
-        What was minimised.
     runs
-        One row per run: those of the study's frame, where ``family`` and ``size`` are those of the catalogue, ``bound``
-        is the larger of the study's and the ledger's, ``is_optimum`` says whether a schedule reaches it, and ``gap`` is
-        measured against it.
+        One row per run of the study's frame. ``family`` and ``size`` are those of the catalogue, ``bound`` is the
+        larger one of study and ledger, ``is_optimum`` says whether a schedule reaches it, and ``gap`` refers to it.
     """
 
     library: Library
@@ -80,7 +75,7 @@ class LibraryGaps:
         return table.reindex(index=list(dict.fromkeys(order)), columns=list(self.by_size().index))
 
     def denominators(self) -> str:
-        """Say in two sentences what the gaps are measured against."""
+        """Explain in two sentences what the gaps are measured against."""
         proved = self.runs.groupby("instance")["is_optimum"].first()
         return (
             f"{len(proved)} instances of {self.library.identifier} (ledger {self.library.revision[:23]}), optgap "
@@ -144,23 +139,20 @@ class LibraryGaps:
 
 
 def library_gaps(frame: pd.DataFrame, library: Library, *, objective_name: str) -> LibraryGaps:
-    """Hold the runs of a study against the ledger of a library.
+    """Measure the runs of a study against the ledger of a library.
 
     Parameters
     ----------
     frame
-        As `studies.analysis.frames.to_frame` gives it.
-    library
-        Instances of it are found by their content hash; runs on others are left out.
-    objective_name
-        What the study minimised.
+        Frame of `studies.analysis.frames.to_frame`. Instances are identified by their content hash; runs on instances
+        that are not in the library are left out.
 
     Raises
     ------
     ContradictionError
-        If a run has an objective below a bound of the ledger; a reproducer file is left.
+        If the objective of a run is below a bound of the ledger; a reproducer file is left.
     ValueError
-        If no run is on an instance of the library with an entry of this objective, or two budgets are mixed.
+        If no run is on an instance of the library with this objective, or runs have different budgets.
     """
     import pandas as pd
 
@@ -199,7 +191,7 @@ def library_gaps(frame: pd.DataFrame, library: Library, *, objective_name: str) 
 
 
 def _refuse(library: Library, run: dict[str, Any], claim: str, objective_name: str) -> None:
-    """Raise, as a schedule is better than can be."""
+    """Raise an error, because a schedule is better than a proven bound."""
     name = next(entry.name for entry in library.catalogue.values() if entry.sha256 == run["sha256"])
     entry = library.entry(name, objective_name)
     raise_contradiction(
@@ -211,12 +203,12 @@ def _refuse(library: Library, run: dict[str, Any], claim: str, objective_name: s
 
 
 def _cell(gap: float) -> str:
-    """Return a mean gap, a dash where there is none."""
+    """Return a mean gap, or a dash."""
     return "-" if gap != gap else percent(gap)
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table, None where there is no number."""
+    """Return the rows of a table, with None for NaN."""
     records: Sequence[dict[str, Any]] = table.reset_index().to_dict("records")
     return [{str(key): None if value != value else value for key, value in record.items()} for record in records]
 

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 CONFIRMED, PROVED, OPEN = "confirmed", "proved", "open"
-"""An optimum that a second model confirms, one that nothing confirms yet, and none."""
+"""An optimum that a second model confirms, an optimum without confirmation, and no proven optimum."""
 
 MARK = {CONFIRMED: "C", PROVED: "P", OPEN: " "}
-"""How a table says so."""
+"""Marks of these in a table."""
 
 LEGEND = """C: optimum, confirmed by a second model. P: optimum, proved by one model.
 Size: tasks or jobs, x GPUs. Goal: makespan, total or weighted completion time."""
-"""Of the table."""
+"""Notes of the table."""
 
 
 def list_text(library: Library, entries: Sequence[LedgerEntry]) -> str:
-    """Return a table of entries for the terminal; names are cut to what is enough to find them."""
+    """Return a table of entries for the terminal; names are cut to the part that identifies them."""
     rows = []
     for entry in entries:
         instance = library.catalogue[entry.instance]
@@ -53,7 +53,7 @@ def list_text(library: Library, entries: Sequence[LedgerEntry]) -> str:
 
 
 def library_summary_text(entries: Sequence[LedgerEntry]) -> str:
-    """Count what is proved, and say how much of it the second model confirms only within windows of the first."""
+    """Count proven and confirmed optima, and those that the second model confirms only within windows of the first."""
     states = [proof_state(entry) for entry in entries]
     shared = sum(entry.is_confirmed_optimum and not entry.is_independently_confirmed for entry in entries)
     within = f" ({shared} with windows shared)" if shared else ""
@@ -64,14 +64,14 @@ def library_summary_text(entries: Sequence[LedgerEntry]) -> str:
 
 
 def proof_state(entry: LedgerEntry) -> str:
-    """Say how well the optimum is known."""
+    """Return how well the optimum is known."""
     if entry.is_confirmed_optimum:
         return CONFIRMED
     return PROVED if entry.status == "optimal" else OPEN
 
 
 def show_text(library: Library, instance: DagInstance | JobsInstance, entries: Sequence[LedgerEntry]) -> str:
-    """Return an instance and what is known of it, for the terminal."""
+    """Return an instance with its bounds and schedules, for the terminal."""
     listed = library.catalogue[entries[0].instance]
     parts = [
         aligned(
@@ -88,7 +88,7 @@ def show_text(library: Library, instance: DagInstance | JobsInstance, entries: S
 
 
 def citation_text(library: Library) -> str:
-    """Return what to cite: the ledger, where bounds or objectives of it are used, and the instances."""
+    """Return what to cite: the ledger, if its bounds or objectives are used, and the instances."""
     return f"ledger {library.revision}\n{library.identifier}"
 
 
@@ -98,7 +98,7 @@ def entry_dict(library: Library, entry: LedgerEntry) -> dict[str, Any]:
 
 
 def _entry_rows(entry: LedgerEntry) -> dict[str, str]:
-    """Return labels and texts of what is known."""
+    """Return labels and texts of an entry."""
     rows = {"minimised": entry.objective_name, "optimum": proof_state(entry)}
     if entry.schedule is None:
         rows["objective"] = "no schedule known"
@@ -127,7 +127,7 @@ def _bound_rows(bound: KnownBound) -> dict[str, str]:
 
 
 def _origin(provenance: Provenance) -> str:
-    """Say in one line where something comes from."""
+    """Return a provenance in one line."""
     budget = "" if provenance.budget is None else f" with {provenance.budget}"
     seed = "" if provenance.seed is None else f", seed {provenance.seed}"
     threads = f"{provenance.threads} thread{'' if provenance.threads == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Making the ledger of the reference library better: runs methods, keeps what is larger, smaller or newly confirmed."""
+"""Improves the ledger of the reference library: runs methods and keeps better bounds, schedules and confirmations."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from instances.library.ledger import KnownBound, KnownSchedule, LedgerContradictionError, Provenance, locked
-from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.confirm import confirm_bound
 from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
 from solvers.lower_bound import lower_bound
-from solvers.methods import JOBS_METHODS, KINDS_WITH_RUN, METHODS
+from solvers.methods import KINDS_WITH_RUN
+from solvers.problem import PROBLEMS, problem_of
 from solvers.run.bound import Bound, best_bound
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import Interrupt
@@ -45,18 +45,16 @@ class UpdatePlan:
     Parameters
     ----------
     methods
-        Names of methods and of bounds without search, in order, or `BOUNDS`; a name that one of the two problems does
-        not know is left out there.
+        Names of methods and of bounds without search, in order, or `BOUNDS`; a problem skips the names that it does not
+        know.
     time_limit
-        Seconds for each method but constructions.
-    threads, seed
-        Of exact and improving methods; of everything random.
+        Seconds for each method except constructions and policies.
+    threads
+        Threads of exact and improving methods.
     evaluations
-        Budget of searches, None for their time limit or default.
-    confirm
-        Whether a second model is asked about a proven optimum that nothing confirms yet.
-    confirm_time_limit
-        Seconds for that.
+        Budget of searches; None for the time limit or their default.
+    confirm, confirm_time_limit
+        Whether a second model is asked about a proven optimum that nothing confirms yet, and for how many seconds.
     """
 
     methods: Sequence[str]
@@ -69,7 +67,7 @@ class UpdatePlan:
 
     def __post_init__(self) -> None:
         """Refuse names that neither problem knows."""
-        known = (BOUNDS, *METHODS, *BOUND_METHODS, *JOBS_METHODS, *JOBS_BOUND_METHODS)
+        known = {BOUNDS, *(name for each in PROBLEMS.values() for name in (*each.methods, *each.bounds))}
         for name in self.methods:
             if name not in known:
                 raise ValueError(
@@ -78,7 +76,7 @@ class UpdatePlan:
 
 
 CONFIRMING_JOBS_METHOD = "milp-time-indexed"
-"""For jobs: proves with HiGHS, and asks CP-SAT to confirm."""
+"""Method that confirms optima of jobs: it proves with HiGHS, and asks CP-SAT to confirm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +88,11 @@ class Change:
     before, after
         The entry on disk.
     method
-        What was run; "confirmation" for a second model.
+        Method or bound; "confirmation" for a second model.
     seconds
-        Time that it took, with everything around it.
+        Wall time of the attempt.
     is_better
-        Whether this attempt made the entry better; another update may have done so at the same time.
+        Whether this attempt improved the entry; another update may have done so at the same time.
     """
 
     before: LedgerEntry
@@ -110,36 +108,32 @@ def update_library(
     plan: UpdatePlan,
     on_attempt: Callable[[Change], None] = lambda change: None,
 ) -> Library:
-    """Run methods on entries of a library and keep what is better, at once and on disk.
+    """Run methods on entries of a library, and write every improvement to disk at once.
 
-    Methods begin with the stored schedule and the stored bound where they can; where the optimum is known, methods are
-    not run. Ctrl-C ends the update after what the method in flight has found by then is stored.
+    Methods begin with the stored schedule and the stored bound if they can. An entry with a known optimum runs no
+    method. Ctrl-C ends the update after the results of the current method are stored.
 
     Parameters
     ----------
     library
-        On disk; another process may update it at the same time.
-    entries
-        Of it.
-    plan
-        What is run.
+        Another process may update it at the same time.
     on_attempt
-        Told after every method, whether it changed anything or not.
+        Receives every attempt, whether it changed anything or not.
 
     Returns
     -------
     Library
-        As it is on disk at the end.
+        The library on disk at the end.
 
     Raises
     ------
     ContradictionError
-        If a proven bound is above the objective of a verified schedule; a reproducer file is left, the ledger not
-        changed.
+        If a proven bound is above the objective of a verified schedule; a reproducer file is left, and the ledger is
+        unchanged.
     OSError
         If the library cannot be written.
     LibraryFileError
-        If a file of it is damaged.
+        If a file of the library is damaged.
     """
     library.remove_unfinished()
     for entry in entries:
@@ -166,7 +160,7 @@ def update_library(
 
 
 class _Update:
-    """Attempts on one entry, and the library as they leave it on disk."""
+    """Attempts on one entry, and the library on disk after them."""
 
     def __init__(
         self,
@@ -181,22 +175,45 @@ class _Update:
         self.is_interrupted = self.is_better = False
 
     def begin(self) -> LedgerEntry:
-        """Begin an attempt with what is on disk by now."""
+        """Begin an attempt with the current content of the disk."""
         self.library, self.is_better = self.library.reread(), False
         return self.entry
 
     @property
     def entry(self) -> LedgerEntry:
-        """What is known by now."""
+        """Current entry of the ledger."""
         return self.library.entry(self.name, self.objective_name)
 
     def run(self, method: str) -> bool:
         """Run a method or a bound; say whether there was anything to run."""
+        problem, plan = problem_of(self.instance), self.plan
         if self.entry.status == "optimal":
             return False
-        if isinstance(self.instance, DagInstance):
-            return self._run_dag(self.instance, method)
-        return self._run_jobs(self.instance, method)
+        if method == BOUNDS or method in problem.bounds:
+            names = None if method == BOUNDS else [method]
+            bound = best_bound(lower_bound(self.instance, objective=self.objective_name, methods=names))
+            if bound is not None:
+                self._keep(known_bound(bound, None, 1), None)
+            return True
+        if method not in problem.methods:
+            return False
+        kind = problem.methods[method].kind
+        takes_run = kind in KINDS_WITH_RUN
+        evaluations = plan.evaluations if kind == "search" else None
+        time_limit = None if evaluations is not None or kind in ("construction", "policy") else plan.time_limit
+        result = solve(
+            self.instance,
+            method,
+            objective=self.objective_name,
+            time_limit=time_limit,
+            stop=None if evaluations is None else MaxEvaluations(evaluations),
+            threads=plan.threads if takes_run else None,
+            seed=plan.seed,
+            bounds=[] if self.entry.bound is None else [stored_bound(self.entry, self.objective_name)],
+            start=self._stored() if takes_run else None,
+        )
+        self._keep_result(result, time_limit_text(time_limit) if evaluations is None else f"{evaluations} evaluations")
+        return True
 
     def confirm(self) -> bool:
         """Ask a second model about a proven optimum; say whether there was anything to ask."""
@@ -241,68 +258,14 @@ class _Update:
             self._keep(confirmed, None)
         return True
 
-    def _run_dag(self, instance: DagInstance, method: str) -> bool:
-        """Run a method or a bound on a DAG instance."""
-        if method == BOUNDS or method in BOUND_METHODS:
-            names = None if method == BOUNDS else [method]
-            self._keep_bound(best_bound(lower_bound(instance, objective=self.objective_name, methods=names)))
-            return True
-        if method not in METHODS:
-            return False
-        kind, plan = METHODS[method].kind, self.plan
-        takes_run = kind in KINDS_WITH_RUN
-        counts = kind == "search" and plan.evaluations is not None
-        time_limit = None if counts or kind == "construction" else plan.time_limit
-        start = self._stored() if takes_run else None
-        result = solve(
-            instance,
-            method,
-            objective=self.objective_name,
-            time_limit=time_limit,
-            stop=MaxEvaluations(plan.evaluations) if counts and plan.evaluations is not None else None,
-            threads=plan.threads if takes_run else None,
-            seed=plan.seed,
-            bounds=self._known_bounds(),
-            start=start if isinstance(start, DagSchedule) else None,
-        )
-        self._keep_result(result, f"{plan.evaluations} evaluations" if counts else time_limit_text(time_limit))
-        return True
-
-    def _run_jobs(self, instance: JobsInstance, method: str) -> bool:
-        """Run a method or a bound on a jobs instance."""
-        if method == BOUNDS or method in JOBS_BOUND_METHODS:
-            names = None if method == BOUNDS else [method]
-            self._keep_bound(best_bound(lower_bound(instance, objective=self.objective_name, methods=names)))
-            return True
-        if method not in JOBS_METHODS:
-            return False
-        takes_run, plan = JOBS_METHODS[method].kind in KINDS_WITH_RUN, self.plan
-        start = self._stored() if takes_run else None
-        result = solve(
-            instance,
-            method,
-            objective=self.objective_name,
-            time_limit=plan.time_limit if takes_run else None,
-            threads=plan.threads if takes_run else None,
-            seed=plan.seed,
-            bounds=self._known_bounds(),
-            start=None if isinstance(start, DagSchedule) else start,
-        )
-        self._keep_result(result, time_limit_text(plan.time_limit) if takes_run else None)
-        return True
-
     def _stored(self) -> DagSchedule | JobsSchedule | None:
-        """Return the best schedule known; under the lock, as another update may just put a better one in its place."""
+        """Return the best known schedule, read under the lock because another update may be replacing it."""
         with locked(self.library.folder):
             self.library = self.library.reread()
             return self.library.schedule(self.name, self.objective_name)
 
-    def _known_bounds(self) -> list[Bound]:
-        """Return the stored bound as methods take it."""
-        return [] if self.entry.bound is None else [stored_bound(self.entry, self.objective_name)]
-
     def _keep_result(self, result: Result, budget: str | None) -> None:
-        """Keep schedule and bound of a method, where they are its own."""
+        """Keep the schedule and the bound that a method found itself."""
         self.is_interrupted = result.termination is Termination.INTERRUPTED
         bound, found = None, None
         if result.bound is not None and result.bound.method == result.method:
@@ -315,15 +278,10 @@ class _Update:
             found = (known, result.schedule)
         self._keep(bound, found)
 
-    def _keep_bound(self, bound: Bound | None) -> None:
-        """Keep a bound without search."""
-        if bound is not None:
-            self._keep(known_bound(bound, None, 1), None)
-
     def _keep(
         self, bound: KnownBound | None, schedule: tuple[KnownSchedule, DagSchedule | JobsSchedule] | None
     ) -> None:
-        """Put what is better into the ledger; a contradiction stops everything."""
+        """Write improvements to the ledger; a contradiction ends the update."""
         try:
             self.library, self.is_better = self.library.improve(
                 self.name, self.objective_name, bound=bound, schedule=schedule
@@ -344,11 +302,11 @@ class _Update:
 
 
 NAMED_VERSIONS = ("optgap", "python", "numpy", "ortools", "highspy")
-"""Versions that the ledger states."""
+"""Software whose versions the ledger states."""
 
 
 def stored_bound(entry: LedgerEntry, objective_name: str) -> Bound:
-    """Return the stored bound of an entry as methods take it."""
+    """Return the stored bound of an entry in the form that methods take."""
     known = entry.bound
     if known is None:
         raise ValueError(f"{entry.instance}: expected a bound, got none.")
@@ -367,7 +325,7 @@ def stored_bound(entry: LedgerEntry, objective_name: str) -> Bound:
 
 
 def known_bound(bound: Bound, budget: str | None, threads: int) -> KnownBound:
-    """Return a bound as the ledger takes it."""
+    """Return a bound in the form of the ledger."""
     return KnownBound(
         value=bound.value,
         proof=bound.proof,
@@ -379,7 +337,7 @@ def known_bound(bound: Bound, budget: str | None, threads: int) -> KnownBound:
 
 
 def provenance_now(method: str, budget: str | None, seconds: float, threads: int, seed: int | None) -> Provenance:
-    """Return where something comes from: this run, here and today."""
+    """Return the provenance of a result of this run."""
     found = versions()
     return Provenance(
         method=method,
