@@ -41,7 +41,7 @@ class StartOptions:
     family: str = option("layered", "Family of the random instances; see `optgap generate --list`.", metavar="NAME")
     tasks: int = option(8, "Number of tasks of the random instances.", low=1, high=MAX_TASKS)
     gpus: opt.GPUS = None
-    ccr: opt.CCR = None
+    ccr: float | None = option(None, "Mean transfer delay over mean duration.", low=0, high=1e6)
     max_duration: int | None = option(
         None,
         "Durations are 1 to this; default 20, or the longest of FILE.",

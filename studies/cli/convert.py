@@ -1,5 +1,6 @@
 """Command `convert`: a file of a public format becomes an instance."""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,9 +8,10 @@ import typer
 
 from solvers.table import Table
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, options, quoted, reading, writing
-from studies.cli.options import cluster, cost_model, integer
+from studies.cli.options import cluster
 from studies.cli.output import check_outputs, instance_summary, print_json, print_text
+from studies.input import BadInputError, options, quoted, reading, writing
+from studies.options import option
 from studies.text import aligned
 
 if TYPE_CHECKING:
@@ -18,27 +20,22 @@ if TYPE_CHECKING:
     from instances.readers.format import Format
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvertOptions:
+    """Which file is read, how, and what is written."""
+
+    file: Path | None = option(None, "File of a public format.", is_argument=True)
+    from_: str | None = option(None, "One that --list names.", metavar="FORMAT", flag="--from")
+    output: opt.OUTPUT = None
+    seed: int | None = option(None, "Seed of modelled durations.", low=0)
+    reference_kind: str | None = option(None, "Kind of GPU on which the times in the file were taken.", metavar="KIND")
+    gpus: opt.GPUS = None
+    set_: opt.SET = None
+
+
 def convert_command(
-    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="File of a public format.")] = None,
-    from_: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="One that --list names.")] = None,
-    output: opt.OUTPUT = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", parser=integer("--seed", low=0), metavar="N", help="Seed of modelled durations."),
-    ] = None,
-    reference_kind: Annotated[
-        str | None,
-        typer.Option("--reference-kind", metavar="KIND", help="Kind of GPU that the file's times are taken for."),
-    ] = None,
-    gpus: opt.GPUS = None,
-    ccr: opt.CCR = None,
-    heterogeneity: opt.HETEROGENEITY = None,
-    consistency: opt.CONSISTENCY = None,
-    memory_tightness: opt.MEMORY_TIGHTNESS = None,
-    forbidden: opt.FORBIDDEN = None,
-    tick_seconds: opt.TICK_SECONDS = None,
-    mean_ticks: opt.MEAN_TICKS = None,
-    set_: opt.SET = None,
+    wanted: ConvertOptions,
+    cost: opt.CostOptions,
     is_list: Annotated[bool, typer.Option("--list", help="List the formats and their options instead.")] = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
@@ -46,6 +43,8 @@ def convert_command(
     if is_list:
         _print_formats(as_json=as_json)
         return
+    file, from_, output = wanted.file, wanted.from_, wanted.output
+    texts = wanted.set_ or []
     if file is None:
         raise BadInputError("FILE: expected a file to read, got nothing.")
     if from_ is None:
@@ -60,39 +59,27 @@ def convert_command(
         convert_jobs_file(
             from_,
             file,
-            given={"cluster": cluster(gpus), "seed": seed, "tick_seconds": tick_seconds},
-            others={
-                "reference_kind": reference_kind,
-                "ccr": ccr,
-                "heterogeneity": heterogeneity,
-                "consistency": consistency,
-                "memory_tightness": memory_tightness,
-                "forbidden": forbidden,
-                "mean_ticks": mean_ticks,
-            },
-            texts=set_ or [],
+            given={"cluster": cluster(wanted.gpus), "seed": wanted.seed, "tick_seconds": cost.tick_seconds},
+            others={"reference_kind": wanted.reference_kind, **asdict(cost), "tick_seconds": None},
+            texts=texts,
             output=output,
             as_json=as_json,
         )
         return
     from instances.dag.json import write_dag_instance
     from instances.readers.dag.read import READERS, read_instance
-    from studies.cli.parameters import option_of_place, reader_options
     from studies.cli.progress import LiveProgress
+    from studies.parameters import option_of_place, reader_options
 
     if from_ not in READERS:
         raise BadInputError(f"--from: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {quoted(from_)}.")
-    cost = cost_model(
-        tick_seconds=tick_seconds,
-        mean_ticks=mean_ticks,
-        heterogeneity=heterogeneity,
-        consistency=consistency,
-        ccr=ccr,
-        memory_tightness=memory_tightness,
-        forbidden=forbidden,
-    )
-    given = {"cluster": cluster(gpus), "cost": cost, "seed": seed, "reference_kind": reference_kind}
-    values = reader_options(from_, given, set_ or [])
+    given = {
+        "cluster": cluster(wanted.gpus),
+        "cost": cost.model(),
+        "seed": wanted.seed,
+        "reference_kind": wanted.reference_kind,
+    }
+    values = reader_options(from_, given, texts)
     check_outputs([file], [output])
     shown = LiveProgress(f"reading {file.name}", is_search=False)
     with shown, reading(file), options(option_of_place(values), str(file)):

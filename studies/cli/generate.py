@@ -1,14 +1,16 @@
 """Command `generate`: one instance from a named family."""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, options, writing
-from studies.cli.options import cluster, cost_model, integer, number
+from studies.cli.options import cluster
 from studies.cli.output import check_distinct, check_writable, instance_summary, print_json, print_text
+from studies.input import BadInputError, options, writing
+from studies.options import option
 from studies.text import aligned
 
 PLANTED = "planted"
@@ -18,49 +20,29 @@ DEFAULT_SIZE = 20
 """Number of tasks or jobs where none is given."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateOptions:
+    """Which instance is made, and where it is written."""
+
+    family: str | None = option(None, "One that --list names.", metavar="FAMILY", is_argument=True)
+    output: opt.OUTPUT = None
+    tasks: int | None = option(None, "Requested number of tasks; default 20.", low=1, high=opt.MAX_TASKS)
+    jobs: int | None = option(None, "Number of jobs, families jobs-... only; default 20.", low=1, high=opt.MAX_TASKS)
+    load: float | None = option(
+        None,
+        "Work of all jobs over what all GPUs can do until the last arrival, families jobs-... only.",
+        low=0,
+        high=1e6,
+    )
+    seed: opt.SEED = 0
+    gpus: opt.GPUS = None
+    set_: opt.SET = None
+    schedule_out: Path | None = option(None, "Optimal schedule to write, planted only.")
+
+
 def generate_command(
-    family: Annotated[str | None, typer.Argument(metavar="FAMILY", help="One that --list names.")] = None,
-    output: opt.OUTPUT = None,
-    tasks: Annotated[
-        int | None,
-        typer.Option(
-            "--tasks",
-            parser=integer("--tasks", low=1, high=opt.MAX_TASKS),
-            metavar="N",
-            help="Wished number of tasks; default 20.",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            parser=integer("--jobs", low=1, high=opt.MAX_TASKS),
-            metavar="N",
-            help="Number of jobs, families jobs-... only; default 20.",
-        ),
-    ] = None,
-    load: Annotated[
-        float | None,
-        typer.Option(
-            "--load",
-            parser=number("--load", high=1e6),
-            metavar="X",
-            help="Work of all jobs over what all GPUs can do until the last arrival, families jobs-... only.",
-        ),
-    ] = None,
-    seed: opt.SEED = 0,
-    gpus: opt.GPUS = None,
-    ccr: opt.CCR = None,
-    heterogeneity: opt.HETEROGENEITY = None,
-    consistency: opt.CONSISTENCY = None,
-    memory_tightness: opt.MEMORY_TIGHTNESS = None,
-    forbidden: opt.FORBIDDEN = None,
-    tick_seconds: opt.TICK_SECONDS = None,
-    mean_ticks: opt.MEAN_TICKS = None,
-    set_: opt.SET = None,
-    schedule_out: Annotated[
-        Path | None, typer.Option("--schedule-out", metavar="FILE", help="Optimal schedule to write, planted only.")
-    ] = None,
+    wanted: GenerateOptions,
+    cost: opt.CostOptions,
     is_list: Annotated[
         bool, typer.Option("--list", help="List families, cluster presets and kinds of GPU instead.")
     ] = False,
@@ -75,6 +57,7 @@ def generate_command(
         else:
             print_text(generator_list_text())
         return
+    family, output, schedule_out = wanted.family, wanted.output, wanted.schedule_out
     if family is None:
         raise BadInputError("FAMILY: expected the name of a family (see --list), got nothing.")
     if output is None:
@@ -83,37 +66,18 @@ def generate_command(
     from studies.cli.making_instances import PLANTED_JOBS, generate_jobs_file
 
     if family in (*ALL_JOBS_FAMILIES, PLANTED_JOBS):
-        generate_jobs_file(
-            family,
-            jobs=DEFAULT_SIZE if jobs is None else jobs,
-            load=load,
-            seed=seed,
-            cluster=cluster(gpus),
-            tick_seconds=tick_seconds,
-            forbidden=forbidden,
-            others={
-                "tasks": tasks,
-                "ccr": ccr,
-                "heterogeneity": heterogeneity,
-                "consistency": consistency,
-                "memory_tightness": memory_tightness,
-                "mean_ticks": mean_ticks,
-            },
-            texts=set_ or [],
-            output=output,
-            schedule_out=schedule_out,
-            as_json=as_json,
-        )
+        generate_jobs_file(wanted, cost, jobs=DEFAULT_SIZE if wanted.jobs is None else wanted.jobs, as_json=as_json)
         return
-    for option, value in (("--jobs", jobs), ("--load", load)):
+    for flag, value in (("--jobs", wanted.jobs), ("--load", wanted.load)):
         if value is not None:
-            raise BadInputError(f"{option}: expected none for {family}; only families jobs-... have jobs that arrive.")
-    tasks = DEFAULT_SIZE if tasks is None else tasks
+            raise BadInputError(f"{flag}: expected none for {family}; only families jobs-... have jobs that arrive.")
+    tasks = DEFAULT_SIZE if wanted.tasks is None else wanted.tasks
+    seed, texts = wanted.seed, wanted.set_ or []
     from instances.dag.json import write_dag_instance
     from instances.generators.dag.generate import FAMILIES
     from instances.generators.dag.generate import generate as generate_instance
-    from studies.cli.parameters import set_parameters
     from studies.cli.progress import LiveProgress
+    from studies.parameters import set_parameters
 
     if family not in (*FAMILIES, PLANTED):
         choices = ", ".join([*FAMILIES, PLANTED, *ALL_JOBS_FAMILIES, PLANTED_JOBS])
@@ -121,33 +85,17 @@ def generate_command(
     if schedule_out is not None and family != PLANTED:
         raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED} knows a schedule.")
     check_distinct([], [output, schedule_out])
-    cost = cost_model(
-        tick_seconds=tick_seconds,
-        mean_ticks=mean_ticks,
-        heterogeneity=heterogeneity,
-        consistency=consistency,
-        ccr=ccr,
-        memory_tightness=memory_tightness,
-        forbidden=forbidden,
-    )
-    where = cluster(gpus)
+    model = cost.model()
+    where = cluster(wanted.gpus)
     check_writable(output)
     check_writable(schedule_out)
     if family == PLANTED:
         from instances.dag.json import write_dag_schedule
         from studies.cli.making_instances import certificate_document, certificate_text, planted
 
-        chosen = {
-            "tick_seconds": tick_seconds,
-            "mean_ticks": mean_ticks,
-            "heterogeneity": heterogeneity,
-            "consistency": consistency,
-            "ccr": ccr,
-            "memory_tightness": memory_tightness or None,
-            "forbidden": forbidden,
-        }
+        chosen = {**asdict(cost), "memory_tightness": cost.memory_tightness or None}
         with LiveProgress(f"generating {family}", is_search=False):
-            made, parameters = planted(tasks=tasks, seed=seed, cluster=where, cost=chosen, texts=set_ or [])
+            made, parameters = planted(tasks=tasks, seed=seed, cluster=where, cost=chosen, texts=texts)
         with writing(output):
             write_dag_instance(made.instance, output)
         if schedule_out is not None:
@@ -160,10 +108,10 @@ def generate_command(
             known = {"optimum": f"{made.optimum} ticks", "proved by": certificate_text(made)}
             print_text(aligned({**made.instance.summary(), **known, "written to": str(output)}))
         return
-    parameters = set_parameters(family, FAMILIES[family].load(), set_ or [], without=["tasks"])
+    parameters = set_parameters(family, FAMILIES[family].load(), texts, without=["tasks"])
     option_of_place = {"tasks": "--tasks", "cluster": "--gpus", **{name: f"--set {name}" for name in parameters}}
     with LiveProgress(f"generating {family}", is_search=False), options(option_of_place, family):
-        instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=cost, **parameters)
+        instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=model, **parameters)
     with writing(output):
         write_dag_instance(instance, output)
     if as_json:

@@ -11,10 +11,11 @@ from instances.generators.jobs.planted import planted_jobs
 from instances.jobs.json import write_jobs_instance, write_jobs_schedule
 from instances.readers.jobs.read import JOBS_READERS, read_jobs
 from solvers.table import Table
-from studies.cli.input import BadInputError, options, reading, writing
+from studies.cli.options import cluster as cluster_named
 from studies.cli.output import check_outputs, print_json, print_text
-from studies.cli.parameters import set_parameters
 from studies.cli.progress import LiveProgress
+from studies.input import BadInputError, options, reading, writing
+from studies.parameters import set_parameters
 from studies.text import aligned
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from instances.clusters.cluster import Cluster
     from instances.generators.dag.planted import PlantedOptimum
     from instances.jobs.instance import JobsInstance
+    from studies.cli.generate import GenerateOptions
+    from studies.cli.options import CostOptions
 
 
 def generator_list() -> dict[str, Any]:
@@ -171,46 +174,29 @@ PLANTED_OWN = ("jobs", "seed", "cluster", "forbidden", "tick_seconds", "name")
 """Parameters of `planted_jobs` that have options of their own, or none."""
 
 
-def generate_jobs_file(
-    family: str,
-    *,
-    jobs: int,
-    load: float | None,
-    seed: int,
-    cluster: Cluster | None,
-    tick_seconds: float | None,
-    forbidden: float | None,
-    others: Mapping[str, object],
-    texts: Sequence[str],
-    output: Path,
-    schedule_out: Path | None,
-    as_json: bool,
-) -> None:
-    """Make an instance of a jobs family, write it and say what it is.
+def generate_jobs_file(wanted: GenerateOptions, cost: CostOptions, *, jobs: int, as_json: bool) -> None:
+    """Make an instance of a jobs family, write it and describe it.
 
     Parameters
     ----------
-    family
-        A key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`.
-    jobs, load, seed, cluster, tick_seconds, forbidden
-        Options of their own; None stands for the family's default.
-    others
-        Options that no jobs family has, by name; None where one was not given.
-    texts
-        ``key=value`` for parameters of the family.
-    output, schedule_out
-        Files to write.
-    as_json
-        Whether to print JSON.
+    wanted
+        The family is a key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`; there is a file to write.
+    jobs
+        Number of jobs.
 
     Raises
     ------
     BadInputError
-        If an option is none of this family, or out of range.
+        If the family does not have an option, or a value is out of range.
     """
-    for name, value in others.items():
-        if value is not None:
+    family, output, schedule_out = wanted.family, wanted.output, wanted.schedule_out
+    assert family is not None
+    assert output is not None
+    given = cost.given()
+    for name in given if wanted.tasks is None else ("tasks", *given):
+        if name not in ("tick_seconds", "forbidden"):
             raise BadInputError(f"--{name.replace('_', '-')}: expected none for {family}, which has no such option.")
+    load, seed, cluster = wanted.load, wanted.seed, cluster_named(wanted.gpus)
     is_planted = family == PLANTED_JOBS
     if is_planted and load is not None:
         raise BadInputError(f"--load: expected none for {family}, whose arrivals follow from its schedule.")
@@ -219,9 +205,9 @@ def generate_jobs_file(
     check_outputs([], [output, schedule_out])
     function = planted_jobs if is_planted else ALL_JOBS_FAMILIES[family].load()
     own = PLANTED_OWN if is_planted else ("jobs", "forbidden")
-    parameters = set_parameters(family, function, texts, without=own)
-    given: dict[str, Any] = {"load": load, "tick_seconds": tick_seconds, "forbidden": forbidden}
-    given = {name: value for name, value in given.items() if value is not None}
+    parameters = set_parameters(family, function, wanted.set_ or [], without=own)
+    if load is not None:
+        given["load"] = load
     if "forbidden" in given and not is_planted and "forbidden" not in ALL_JOBS_FAMILIES[family].parameters():
         raise BadInputError(f"--forbidden: expected none for {family}, which has no such option.")
     places = {name: f"--set {name}" for name in signature(function).parameters if name not in own}

@@ -235,66 +235,6 @@ GPUS = Annotated[
         help="Preset, or servers separated by commas such as 2xV100-16GB+1xT4,4xP100; 64*8xT4 for 64 like ones.",
     ),
 ]
-CCR = Annotated[
-    float | None,
-    typer.Option(
-        "--ccr", parser=number("--ccr", high=1e6), metavar="X", help="Mean transfer delay over mean duration."
-    ),
-]
-HETEROGENEITY = Annotated[
-    float | None,
-    typer.Option(
-        "--heterogeneity",
-        parser=number("--heterogeneity", high=10.0),
-        metavar="X",
-        help="Deviation of the noise on each (task, kind) in logarithms.",
-    ),
-]
-CONSISTENCY = Annotated[
-    float | None,
-    typer.Option(
-        "--consistency",
-        parser=number("--consistency", high=1.0),
-        metavar="X",
-        help="Share of tasks for which the kinds rank alike.",
-    ),
-]
-MEMORY_TIGHTNESS = Annotated[
-    float | None,
-    typer.Option(
-        "--memory-tightness",
-        parser=number("--memory-tightness", high=1.0),
-        metavar="X",
-        help="Memory of all tasks over that of all GPUs, from 0.001; 0 drops the limits.",
-    ),
-]
-FORBIDDEN = Annotated[
-    float | None,
-    typer.Option(
-        "--forbidden",
-        parser=number("--forbidden", high=1.0),
-        metavar="X",
-        help="Share of (task, kind) pairs that are not allowed.",
-    ),
-]
-TICK_SECONDS = Annotated[
-    float | None,
-    typer.Option(
-        "--tick-seconds",
-        parser=number("--tick-seconds", low=1e-12, high=1e6),
-        metavar="SECONDS",
-        help="Length of a tick; default from --mean-ticks.",
-    ),
-]
-MEAN_TICKS = Annotated[
-    float | None,
-    typer.Option(
-        "--mean-ticks",
-        parser=number("--mean-ticks", low=1.0, high=1e9),
-        metavar="X",
-        help="Mean duration in ticks, from which the tick follows.",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,8 +286,3 @@ class CostOptions:
 
 MIN_TIGHTNESS = 1e-3
 """With less, no task would ever feel the limit, and capacities could leave the range of integers."""
-
-
-def cost_model(**given: float | None) -> CostModel | None:
-    """Return the cost model of options that were given one by one."""
-    return CostOptions(**given).model()
