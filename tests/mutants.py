@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import bisect
 import os
 import random
 import re
@@ -57,6 +58,7 @@ class Mutant:
 
     path: str
     line: int
+    column: int
     start: int
     end: int
     before: str
@@ -136,14 +138,14 @@ class Places(ast.NodeVisitor):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name in OPPOSITES:
             end = self._offset(node.func.end_lineno, node.func.end_col_offset)
-            self._add(node, end - len(name), end, OPPOSITES[name])
+            self._add(end - len(name), end, OPPOSITES[name])
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """Add one to an integer."""
         if type(node.value) is int:
             start = self._offset(node.lineno, node.col_offset)
-            self._add(node, start, self._offset(node.end_lineno, node.end_col_offset), str(node.value + 1))
+            self._add(start, self._offset(node.end_lineno, node.end_col_offset), str(node.value + 1))
 
     def _between(self, left: ast.expr, right: ast.expr, sign: str, other: str) -> None:
         """Replace the operator between two operands."""
@@ -151,11 +153,13 @@ class Places(ast.NodeVisitor):
         gap = self.source[start : self._offset(right.lineno, right.col_offset)].decode()
         found = re.search(rf"(?<![\w]){re.escape(sign)}(?![\w])", gap.partition("#")[0])
         if found is not None:
-            self._add(left, start + found.start(), start + found.end(), other)
+            self._add(start + found.start(), start + found.end(), other)
 
-    def _add(self, node: ast.expr, start: int, end: int, text: str) -> None:
+    def _add(self, start: int, end: int, text: str) -> None:
         """Add a mutant."""
-        self.found.append(Mutant(self.path, node.lineno, start, end, self.source[start:end].decode(), text))
+        line = bisect.bisect_right(self.offsets, start)
+        place = line, start - self.offsets[line - 1] + 1
+        self.found.append(Mutant(self.path, *place, start, end, self.source[start:end].decode(), text))
 
     def _offset(self, line: int | None, column: int | None) -> int:
         """Return the number of bytes before a place."""
@@ -274,7 +278,7 @@ def _rows(arguments: argparse.Namespace) -> Iterator[str]:
                 else outcome(mutant, arguments.pytest, is_mirrored_only=arguments.mirrored)
             )
             change = f"`{mutant.before}` to `{mutant.text}` in `{line}`"
-            yield f"| {number} | {mutant.path}:{mutant.line} | {change} | {found} |"
+            yield f"| {number} | {mutant.path}:{mutant.line}:{mutant.column} | {change} | {found} |"
 
 
 def main() -> None:

@@ -66,5 +66,7 @@ def test_a_method_without_schedules() -> None:
     frame.loc[frame["label"] == "late", "objective"] = None
     late = reductions(frame, "ours").rows[1]
     assert (late.num_instances, late.mean, late.largest, late.mean_gap) == (0, None, None, None)
+    frame.loc[frame["label"] != "ours", "objective"] = None
+    assert [row.num_instances for row in reductions(frame, "ours").rows] == [0, 0]
     with pytest.raises(ValueError, match=r"method: expected one of ours, heft, late, got 'theirs'\."):
         reductions(frame, "theirs")
