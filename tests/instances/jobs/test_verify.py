@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instances.jobs.instance import Job, JobsInstance, Stage
+from instances.jobs.interference import Interference
 from instances.jobs.objective import JobsObjective, job_completion_times, jobs_objective_value
 from instances.jobs.schedule import JobsSchedule
-from instances.jobs.servers import JobsServer
+from instances.jobs.servers import NO_RACK, JobsServer, Racks
 from instances.jobs.verify import (
     BadReplicaCount,
     CapacityExceeded,
@@ -24,8 +26,11 @@ from instances.jobs.verify import (
     WrongNumberOfJobs,
     WrongNumberOfStages,
     WrongReplicas,
+    replayed_ends,
+    verified_parts,
     verify_jobs_schedule,
 )
+from tests.interference_strategies import plain_alpha, racks_of
 from tests.jobs_strategies import Placement, jobs_instances, placements, worked_example
 
 BEST = (np.array([[2, 0]]), np.array([[0, 2], [1, 0]]), np.array([[1, 0]]))
@@ -191,3 +196,34 @@ def test_one_after_the_other_verifies(instance: JobsInstance, data: st.DataObjec
         start.append(now)
         now += ticks
     assert verify_jobs_schedule(instance, JobsSchedule.from_placements(instance, start, drawn)) == []
+
+
+@settings(max_examples=60)
+@given(instance=jobs_instances(), data=st.data())
+def test_parts_of_the_iteration_time_are_those_of_the_formula(instance: JobsInstance, data: st.DataObject) -> None:
+    """Tests comp and comm of the judge against the formula, with servers in racks and in none."""
+    behind = replace(instance, racks=data.draw(racks_of(instance.num_servers)))
+    for job in range(instance.num_jobs):
+        placed = data.draw(placements(instance, job))
+        stages = [{server: int(count) for server, count in enumerate(row) if count} for row in placed]
+        assert verified_parts(behind, job, stages) == plain_alpha(behind, job, placed)
+
+
+def test_a_stage_apart_in_a_rack_sends_through_the_uplink() -> None:
+    """Tests one stage on each of two servers: 7 bytes of activations in each direction, through an uplink of 1."""
+    servers = [JobsServer(kind="F", gpus=1, nic_bytes_per_tick=14)] * 2
+    stages = [Stage(times={"F": 2}, activation_bytes=7), Stage(times={"F": 3})]
+    instance = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    apart = [{0: 1}, {1: 1}]
+    for racks, comm in (((0, 1), 7), ((0, 0), Fraction(1, 2)), ((0, NO_RACK), 7)):
+        behind = replace(instance, racks=Racks.of(racks, [1] * (1 + max(racks))))
+        assert verified_parts(behind, 0, apart) == (6, comm)
+
+
+def test_speeds_are_exact_to_one_per_mille() -> None:
+    """Tests two jobs that ask for 999 each and are bound by nothing else: slow 1998, speed 500 and not 501."""
+    jobs = [Job(stages=[Stage(times={"F": 1000})])] * 2
+    interference = Interference(resources=("cpu",), use=np.array([[999], [999]]), sens=np.array([[1000], [1000]]))
+    server = JobsServer(kind="F", gpus=2, nic_bytes_per_tick=1)
+    instance = JobsInstance.from_parts([server], jobs, interference=interference)
+    assert replayed_ends(instance, interference, [0, 0], [[{0: 1}], [{0: 1}]], [{}, {}]) == [2000, 2000]
