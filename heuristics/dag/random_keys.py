@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,8 @@ from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from heuristics.search.run import SearchRun
@@ -132,12 +135,16 @@ class RandomKeys:
 
     def evaluate_many(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the fitness (overflow bytes, objective), shape (count, 2), of points, shape (count, `num_keys`)."""
-        points = np.ascontiguousarray(points, dtype=np.float64)
+        return self.evaluator(np.ascontiguousarray(points, dtype=np.float64))
+
+    @property
+    def evaluator(self) -> Callable[[NDArray[np.float64]], NDArray[np.int64]]:
+        """What `evaluate_many` calls with contiguous points: the kernel with all its other arguments."""
         if self._loads is not None:
-            return self._loads.evaluate_many(points)
-        weighted, rule = self.objective is Objective.WEIGHTED_COMPLETION, _RULES[self.decoding]
-        fitness: NDArray[np.int64] = evaluate_keys(self._arrays, points, rule, True, weighted, self._nics)
-        return fitness
+            return self._loads.evaluate_many
+        weighted = self.objective is Objective.WEIGHTED_COMPLETION
+        rest = {"rule": _RULES[self.decoding], "insertion": True, "weighted": weighted, "nics": self._nics}
+        return partial(evaluate_keys, self._arrays, **rest)
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
@@ -192,7 +199,7 @@ class PointEvaluator:
     """
 
     def __init__(self, keys: RandomKeys, run: SearchRun[NDArray[np.float64]]) -> None:
-        self._keys = keys
+        self._evaluate = keys.evaluator
         self._run = run
         pairs = max(1, keys.instance.num_tasks * keys.instance.num_gpus)
         self.batch = max(1, min(MOST_POINTS, _FIRST_BATCH // pairs))
@@ -200,12 +207,13 @@ class PointEvaluator:
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the fitness of points, shape (count, keys), shape (count, 2); fewer rows where the run was stopped."""
+        points = np.ascontiguousarray(points, dtype=np.float64)
         fitness = np.empty((len(points), 2), dtype=np.int64)
         done = 0
         while done < len(points) and not self._run.stopped:
             chosen = slice(done, done + self.batch)
             watch = Stopwatch()
-            fitness[chosen] = self._keys.evaluate_many(points[chosen])
+            fitness[chosen] = self._evaluate(points[chosen])
             seconds_per_point = watch.seconds / len(fitness[chosen])
             self.batch = max(1, min(MOST_POINTS, int(BATCH_SECONDS / max(seconds_per_point, 1e-9))))
             done += self._run.record_many(fitness[chosen], points[chosen])

@@ -163,32 +163,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     arguments
         Without the name of the program; default those of the process.
     """
-    sys.exit(_status(sys.argv[1:] if arguments is None else list(arguments)))
-
-
-def _status(arguments: list[str]) -> int:
-    """Run a command and return the exit status; whatever goes wrong becomes one line on stderr."""
+    status: int | None = None
     try:
         with _one_line_warnings():
-            status: int | None = app(args=arguments, prog_name="optgap", standalone_mode=False)
-        return DONE if status is None else status
+            given = sys.argv[1:] if arguments is None else list(arguments)
+            status = app(args=given, prog_name="optgap", standalone_mode=False)
     except BadInputError as error:
         note(str(error))
-        return BAD_INPUT
+        status = BAD_INPUT
     except MemoryError:
         note("optgap: expected something that fits into memory.")
-        return BAD_INPUT
+        status = BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+        status = INTERRUPTED
     except Exception as error:
+        status = SOFTWARE_ERROR
         if hasattr(error, "format_message"):
             note(usage_line(error))
-            return BAD_INPUT
-        if type(error).__name__ == "ContradictionError":  # its class would import NumPy here
+            status = BAD_INPUT
+        elif type(error).__name__ == "ContradictionError":  # its class would import NumPy here
             note(f"optgap: {error}")
         else:
             traceback.print_exc()
-        return SOFTWARE_ERROR
+    sys.exit(DONE if status is None else status)
 
 
 @contextmanager

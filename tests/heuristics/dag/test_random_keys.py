@@ -21,6 +21,7 @@ from instances.dag.contention import Contention
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
+from tests.heuristics.dag.watched_evaluations import watch_evaluations
 from tests.plain_keys import PlainKeys
 from tests.strategies import dag_instances
 
@@ -86,7 +87,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds_per_point: float) -> None:
         self.now = 0.0
         self.calls: list[int] = []
-        clock, evaluate = self, RandomKeys.evaluate_many
+        clock = self
 
         class Watch:
             def __init__(self) -> None:
@@ -96,14 +97,13 @@ class Clock:
             def seconds(self) -> float:
                 return clock.now - self._begin
 
-        def slowly(keys: RandomKeys, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        def take_time(points: NDArray[np.float64]) -> None:
             clock.calls.append(len(points))
             clock.now += seconds_per_point * len(points)
-            return evaluate(keys, points)
 
         monkeypatch.setattr(point_evaluator, "Stopwatch", Watch)
         monkeypatch.setattr("heuristics.search.run.Stopwatch", Watch)
-        monkeypatch.setattr(RandomKeys, "evaluate_many", slowly)
+        watch_evaluations(monkeypatch, take_time)
 
 
 def test_fast_points_go_together(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:

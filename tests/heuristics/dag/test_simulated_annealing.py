@@ -15,6 +15,7 @@ from heuristics.dag.simulated_annealing import is_accepted, mean_worsening, sa, 
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
+from tests.heuristics.dag.watched_evaluations import watch_evaluations
 from tests.search_trace import SearchTrace, search
 from tests.strategies import dag_instances
 
@@ -54,13 +55,8 @@ def test_moves_change_few_keys(seed: int, size: int, count: int) -> None:
 def test_run_equals_a_plain_loop(heft_example: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests all points of a run against a loop: samples round the start, then moves that are accepted or not."""
     evaluated: list[list[float]] = []
-    evaluate = RandomKeys.evaluate_many
     with monkeypatch.context() as patched:
-        patched.setattr(
-            RandomKeys,
-            "evaluate_many",
-            lambda keys, points: evaluated.extend(points.tolist()) or evaluate(keys, points),
-        )
+        watch_evaluations(patched, lambda points: evaluated.extend(points.tolist()))
         search(sa, heft_example, 4, 120, samples=10, first_acceptance=0.5, last_acceptance=0.01)
     decoder, rng = RandomKeys(heft_example, Objective.MAKESPAN), np.random.default_rng(4)
 

@@ -18,6 +18,7 @@ from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import MaxEvaluations, MaxStagnation
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
+from tests.heuristics.dag.watched_evaluations import watch_evaluations
 from tests.plain_whales import plain_moves
 from tests.strategies import dag_instances
 
@@ -247,13 +248,7 @@ def test_three_rounds_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 def remembered(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
     """Return a list to which every evaluated point is added."""
     evaluated: list[list[float]] = []
-    evaluate = RandomKeys.evaluate_many
-
-    def remember(decoder: RandomKeys, points: NDArray[np.float64]) -> NDArray[np.int64]:
-        evaluated.extend(points.tolist())
-        return evaluate(decoder, points)
-
-    monkeypatch.setattr(RandomKeys, "evaluate_many", remember)
+    watch_evaluations(monkeypatch, lambda points: evaluated.extend(points.tolist()))
     return evaluated
 
 
