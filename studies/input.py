@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 _IN_OUR_VOICE = re.compile(r"(?P<word>[^:\[.]+)(?P<index>\[\d+\])?(?P<rest>[^:]*): expected .+", re.DOTALL)
-"""What messages of bad values look like; any other error is one of this software."""
+"""Form of messages about bad values; any other error is an error of this software."""
 
 
 MAX_BYTES = 10**9
-"""Larger input is refused."""
+"""Largest file that is read."""
 
 
 class BadInputError(Exception):
@@ -27,7 +27,7 @@ class BadInputError(Exception):
 
 @contextmanager
 def reading(path: str | PathLike[str]) -> Iterator[None]:
-    """Put the name of the file before whatever is wrong with it."""
+    """Put the name of the file before the message of any error in it."""
     try:
         _check_file(Path(path))
         yield
@@ -38,7 +38,7 @@ def reading(path: str | PathLike[str]) -> Iterator[None]:
 
 
 def _check_file(path: Path) -> None:
-    """Refuse devices, pipes and files that would fill the memory; directories have an error of the system."""
+    """Refuse devices, pipes and files that would fill the memory; the system itself refuses directories."""
     status = path.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise BadInputError(f"{path}: expected a regular file, got a device or a pipe.")
@@ -48,7 +48,7 @@ def _check_file(path: Path) -> None:
 
 @contextmanager
 def writing(path: str | PathLike[str]) -> Iterator[None]:
-    """Say which file cannot be written."""
+    """Name the file that cannot be written."""
     try:
         yield
     except OSError as error:
@@ -57,14 +57,14 @@ def writing(path: str | PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None]:
-    """Name the option behind a bad value.
+    """Name the option that has a bad value.
 
     Parameters
     ----------
     option_of_place
-        Option for a place in a message, such as ``cluster`` of ``cluster: expected ...``; an index may follow.
+        Option for each place that a message may begin with, such as ``cluster`` in ``cluster: expected ...``.
     otherwise
-        What is named before the message where the place has no option.
+        Text before the message if its place has no option.
     """
     try:
         yield
@@ -80,11 +80,11 @@ def options(option_of_place: Mapping[str, str], otherwise: str) -> Iterator[None
 
 
 def reason(error: OSError) -> str:
-    """Return what the system says, in lower case."""
+    """Return the message of the system in lower case."""
     return (error.strerror or str(error)).lower()
 
 
 def quoted(text: object) -> str:
-    """Quote what was typed, cut to 40 characters."""
+    """Quote a value as it was typed, cut to 40 characters."""
     given = str(text)
     return repr(given if len(given) <= 40 else f"{given[:37]}...")

@@ -1,4 +1,4 @@
-"""Parameters of methods, families and readers as they are typed: ``--set key=value``."""
+"""Parameters of methods, families and readers from the command line: ``--set key=value``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 FILES = ("weights",)
-"""Parameters that are paths of files to be read."""
+"""Parameters that are paths of files to read."""
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -37,14 +37,12 @@ _CONVERTERS: dict[str, tuple[str, Callable[[str], object]]] = {
 def set_parameters(
     owner: str, function: Callable[..., object], texts: Sequence[str], *, without: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the keyword-only parameters of a function that are given as texts, converted by their annotations.
+    """Convert texts to keyword-only parameters of a function, by their annotations.
 
     Parameters
     ----------
     owner
         Method or family, for messages.
-    function
-        What takes the parameters.
     texts
         ``key=value`` each; hyphens in the key stand for underscores.
     without
@@ -164,7 +162,7 @@ OPTION_OF_PARAMETER = {
     "seed": "--seed",
     "reference_kind": "--reference-kind",
 }
-"""Parameters of readers that have options of their own."""
+"""Parameters of readers with options of their own."""
 
 
 def reader_options(format_name: str, given: Mapping[str, object], texts: Sequence[str]) -> dict[str, object]:
@@ -173,7 +171,7 @@ def reader_options(format_name: str, given: Mapping[str, object], texts: Sequenc
     Parameters
     ----------
     given
-        Values of options of their own; None where one was not given.
+        Values of the options of their own, None for one that was not given.
     texts
         ``key=value`` for all other options of the format.
 
@@ -210,7 +208,7 @@ def reader_options(format_name: str, given: Mapping[str, object], texts: Sequenc
 
 
 def option_of_place(values: Mapping[str, object]) -> dict[str, str]:
-    """Return the option behind a place in a reader's message, for `options`."""
+    """Return the option for each place in a message of a reader, for `options`."""
     own = {name: f"--set {name}" for name in values if name not in OPTION_OF_PARAMETER}
     kind = {"GPU kind": "--reference-kind"} if "reference_kind" in values else {}
     return {**own, **kind, **{name: option for name, option in OPTION_OF_PARAMETER.items() if name != "cost"}}

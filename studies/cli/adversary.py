@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, options, reading, writing
 from studies.cli.output import note, print_json, print_text
 from studies.cli.running_methods import objective_of
+from studies.input import BadInputError, options, reading, writing
 from studies.options import option
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ def _contestant(method: str, place: str, seed: int, evaluations: int, texts: lis
     """Return a heuristic with the parameters that are given as texts."""
     from solvers.problem import DAG
     from studies.adversary.ratio import Contestant
-    from studies.cli.parameters import set_parameters
     from studies.experiment.checked_method import method_of
+    from studies.parameters import set_parameters
 
     with options({"method": place}, place):
         parameters: dict[str, Any] = {}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, options, quoted, reading
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
 from studies.cli.running_methods import ProofOptions, RunOptions, objective_of, problem_of_file
+from studies.input import BadInputError, options, quoted, reading
 
 if TYPE_CHECKING:
     from solvers.bound_table import BoundTable

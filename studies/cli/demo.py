@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.input import writing
 from studies.cli.options import number
 from studies.cli.output import print_json, print_text
+from studies.input import writing
 
 
 def demo_command(

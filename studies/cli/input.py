@@ -1,4 +1,4 @@
-"""Misuse and broken input, told in one line, and which of the two problems an instance file is of."""
+"""Misuse of the command line in one line, and the problem that an instance file is of."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from studies.input import MAX_BYTES, BadInputError, options, quoted, reading, reason, writing
+from studies.input import MAX_BYTES, quoted
 
 if TYPE_CHECKING:
     from os import PathLike
-
-__all__ = ["BadInputError", "is_jobs_file", "options", "quoted", "reading", "reason", "usage_line", "writing"]
 
 
 def usage_line(error: Any) -> str:
@@ -20,7 +18,7 @@ def usage_line(error: Any) -> str:
     Parameters
     ----------
     error
-        A usage error of Typer or Click; known by the names of its classes, which are older than either.
+        A usage error of Typer or Click, recognised by the name of its class, which both libraries share.
     """
     context = getattr(error, "ctx", None)
     command = str(getattr(context, "command_path", "optgap"))
@@ -52,7 +50,7 @@ def _name(parameter: Any) -> str:
 
 
 MARK = b'optgap/jobs"'
-"""Without these bytes a file is read once only, by the reader of DAG instances, which tells what is wrong with it."""
+"""A file without these bytes is no jobs instance; the reader of DAG instances reports what is wrong with it."""
 
 
 def is_jobs_file(path: str | PathLike[str]) -> bool:

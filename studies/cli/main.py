@@ -13,9 +13,10 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from studies.cli.input import BadInputError, usage_line
+from studies.cli.input import usage_line
 from studies.cli.options import command_of
 from studies.cli.output import note, print_text
+from studies.input import BadInputError
 from studies.papers.study import PAPER_STUDIES
 
 if TYPE_CHECKING:

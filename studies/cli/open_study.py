@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from studies.cli.input import BadInputError, options, reading
+from studies.input import BadInputError, options, reading
 
 if TYPE_CHECKING:
     import pandas as pd

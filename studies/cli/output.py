@@ -1,4 +1,4 @@
-"""Answers on stdout, everything else on stderr, and files that a command writes beside its answer."""
+"""Answers on stdout, everything else on stderr, and the files that a command writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from solvers.table import printable
-from studies.cli.input import BadInputError, reason, writing
+from studies.input import BadInputError, reason, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def print_text(text: str) -> None:
-    """Print an answer; a reader that has gone away (``| head``) is no error.
+    """Print an answer; a closed pipe (``| head``) is no error.
 
     Raises
     ------
     BadInputError
-        If it cannot be written for another reason, such as a full disk.
+        If stdout cannot be written for another reason, such as a full disk.
     """
     try:
         sys.stdout.write(f"{text}\n")
@@ -57,12 +57,13 @@ FIGURES = (".png", ".pdf", ".svg")
 
 
 def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None], *, figure: Path | None = None) -> None:
-    """Check all files that a command is to write, of which one may be a figure; None is no file.
+    """Check all files that a command will write, one of which may be a figure; None stands for no file.
 
     Raises
     ------
     BadInputError
-        If the figure has no name of `FIGURES`, an output replaces an input or another output, or cannot be written.
+        If the name of the figure does not end as in `FIGURES`, or an output replaces an input or another output or
+        cannot be written.
     """
     check_suffix(figure, FIGURES)
     check_distinct(inputs, [*outputs, figure])
@@ -71,12 +72,12 @@ def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None],
 
 
 def check_writable(path: Path | None) -> None:
-    """Check that a file can be written; nothing is left behind, and None is no file.
+    """Check that a file can be written, and leave nothing behind; None stands for no file.
 
     Raises
     ------
     BadInputError
-        If it cannot.
+        If it cannot be written.
     """
     if path is None:
         return
@@ -94,19 +95,19 @@ def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
     Raises
     ------
     BadInputError
-        If it is another one.
+        If it ends otherwise.
     """
     if path is not None and path.suffix.lower() not in suffixes:
         raise BadInputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}.")
 
 
 def check_distinct(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
-    """Check that no output replaces an input or another output; None is no file.
+    """Check that no output replaces an input or another output; None stands for no file.
 
     Raises
     ------
     BadInputError
-        If one does.
+        If an output does.
     """
     read = {path.resolve() for path in inputs if path is not None}
     written: set[Path] = set()
@@ -121,7 +122,7 @@ def check_distinct(inputs: Sequence[Path | None], outputs: Sequence[Path | None]
 
 
 def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
-    """Write a file by a function of its path; None is no file, and nothing is called.
+    """Write a file by a function of its path; None stands for no file.
 
     Raises
     ------
@@ -134,23 +135,21 @@ def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
 
 
 def write_text_output(path: Path | None, text: Callable[[], str]) -> None:
-    """Write a text, which is made only if it is wanted; the rest is as in `write_output`."""
+    """Write a text, which is made only if there is a path; otherwise like `write_output`."""
     write_output(path, lambda file: file.write_text(text(), encoding="utf-8"))
 
 
 def write_figure(path: Path | None, axes: Callable[[], Axes], *, dpi: int = 150, **options: Any) -> None:
-    """Write the figure of axes, which are drawn only if they are wanted; the rest is as in `write_output`.
+    """Write a figure, which is drawn only if there is a path; otherwise like `write_output`.
 
     Parameters
     ----------
     path
-        Its ending says the format.
-    axes
-        Draws.
+        Its suffix determines the format.
     dpi
-        Dots per inch where the format has dots.
+        Dots per inch of a raster format.
     options
-        Others of `Figure.savefig`.
+        Other arguments of `Figure.savefig`.
     """
     if path is None:
         return

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, is_jobs_file
+from studies.cli.input import is_jobs_file
+from studies.input import BadInputError
 
 if TYPE_CHECKING:
     from solvers.problem import Problem

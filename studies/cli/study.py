@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, options, writing
 from studies.cli.open_study import STORE, budgets_of_study, open_study, read_spec
 from studies.cli.options import integer, number
 from studies.cli.output import (
@@ -18,6 +17,7 @@ from studies.cli.output import (
     write_output,
     write_text_output,
 )
+from studies.input import BadInputError, options, writing
 
 if TYPE_CHECKING:
     from studies.experiment.dask_executor import DaskExecutor

@@ -8,9 +8,9 @@ import typer
 
 from solvers.table import printable
 from studies.cli import options as opt
-from studies.cli.input import BadInputError, reading
 from studies.cli.output import print_json, print_text
 from studies.cli.running_methods import problem_of_file
+from studies.input import BadInputError, reading
 from studies.text import aligned
 
 

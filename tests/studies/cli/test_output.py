@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studies.cli.input import BadInputError
 from studies.cli.output import check_outputs, write_figure, write_output, write_text_output
+from studies.input import BadInputError
 from studies.report.figure_style import new_axes
 
 if TYPE_CHECKING:
