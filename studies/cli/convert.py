@@ -9,10 +9,9 @@ import typer
 from solvers.table import Table
 from studies.cli import options as opt
 from studies.cli.options import cluster
-from studies.cli.output import check_outputs, instance_summary, print_json, print_text
-from studies.input import BadInputError, options, quoted, reading, writing
+from studies.cli.output import check_outputs, print_json, print_text
+from studies.input import BadInputError, options, quoted, reading
 from studies.options import option
-from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,10 +51,9 @@ def convert_command(
     if output is None:
         raise BadInputError("--output: expected a file to write, got nothing.")
     from instances.readers.jobs.read import JOBS_READERS
+    from studies.cli.making_instances import convert_jobs_file, write_made
 
     if from_ in JOBS_READERS:
-        from studies.cli.making_instances import convert_jobs_file
-
         convert_jobs_file(
             from_,
             file,
@@ -66,7 +64,6 @@ def convert_command(
             as_json=as_json,
         )
         return
-    from instances.dag.json import write_dag_instance
     from instances.readers.dag.read import READERS, read_instance
     from studies.cli.progress import LiveProgress
     from studies.parameters import option_of_place, reader_options
@@ -84,12 +81,7 @@ def convert_command(
     shown = LiveProgress(f"reading {file.name}", is_search=False)
     with shown, reading(file), options(option_of_place(values), str(file)):
         instance = read_instance(from_, file, **values)
-    with writing(output):
-        write_dag_instance(instance, output)
-    if as_json:
-        print_json({**instance_summary(instance, output), "converted_from": str(file), "from_format": from_})
-    else:
-        print_text(aligned({**instance.summary(), "written to": str(output)}))
+    write_made(instance, output, {"converted_from": str(file), "from_format": from_}, as_json=as_json)
 
 
 def _print_formats(*, as_json: bool) -> None:

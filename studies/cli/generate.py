@@ -8,10 +8,9 @@ import typer
 
 from studies.cli import options as opt
 from studies.cli.options import cluster
-from studies.cli.output import check_distinct, check_writable, instance_summary, print_json, print_text
+from studies.cli.output import check_distinct, check_writable, print_json, print_text
 from studies.input import BadInputError, options, writing
 from studies.options import option
-from studies.text import aligned
 
 PLANTED = "planted"
 """Family whose instances come with an optimal schedule."""
@@ -63,7 +62,7 @@ def generate_command(
     if output is None:
         raise BadInputError("--output: expected a file to write, got nothing.")
     from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
-    from studies.cli.making_instances import PLANTED_JOBS, generate_jobs_file
+    from studies.cli.making_instances import PLANTED_JOBS, generate_jobs_file, write_made
 
     if family in (*ALL_JOBS_FAMILIES, PLANTED_JOBS):
         generate_jobs_file(wanted, cost, jobs=DEFAULT_SIZE if wanted.jobs is None else wanted.jobs, as_json=as_json)
@@ -73,7 +72,6 @@ def generate_command(
             raise BadInputError(f"{flag}: expected none for {family}; only families jobs-... have jobs that arrive.")
     tasks = DEFAULT_SIZE if wanted.tasks is None else wanted.tasks
     seed, texts = wanted.seed, wanted.set_ or []
-    from instances.dag.json import write_dag_instance
     from instances.generators.dag.generate import FAMILIES
     from instances.generators.dag.generate import generate as generate_instance
     from studies.cli.progress import LiveProgress
@@ -96,25 +94,15 @@ def generate_command(
         chosen = {**asdict(cost), "memory_tightness": cost.memory_tightness or None}
         with LiveProgress(f"generating {family}", is_search=False):
             made, parameters = planted(tasks=tasks, seed=seed, cluster=where, cost=chosen, texts=texts)
-        with writing(output):
-            write_dag_instance(made.instance, output)
+        known = {"optimum": f"{made.optimum} ticks", "proved by": certificate_text(made)}
+        document = {"family": family, "seed": seed, "parameters": parameters, **certificate_document(made)}
         if schedule_out is not None:
             with writing(schedule_out):
                 write_dag_schedule(made.instance, made.schedule, schedule_out)
-        if as_json:
-            summary = {**instance_summary(made.instance, output), "family": family, "seed": seed}
-            print_json({**summary, "parameters": parameters, **certificate_document(made)})
-        else:
-            known = {"optimum": f"{made.optimum} ticks", "proved by": certificate_text(made)}
-            print_text(aligned({**made.instance.summary(), **known, "written to": str(output)}))
+        write_made(made.instance, output, document, before=known, as_json=as_json)
         return
     parameters = set_parameters(family, FAMILIES[family].load(), texts, without=["tasks"])
     option_of_place = {"tasks": "--tasks", "cluster": "--gpus", **{name: f"--set {name}" for name in parameters}}
     with LiveProgress(f"generating {family}", is_search=False), options(option_of_place, family):
         instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=model, **parameters)
-    with writing(output):
-        write_dag_instance(instance, output)
-    if as_json:
-        print_json({**instance_summary(instance, output), "family": family, "seed": seed, "parameters": parameters})
-    else:
-        print_text(aligned({**instance.summary(), "written to": str(output)}))
+    write_made(instance, output, {"family": family, "seed": seed, "parameters": parameters}, as_json=as_json)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from inspect import signature
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from instances.generators.dag.planted import planted_optimum
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
 from instances.generators.jobs.planted import planted_jobs
-from instances.jobs.json import write_jobs_instance, write_jobs_schedule
+from instances.jobs.instance import JobsInstance
+from instances.jobs.json import write_jobs_schedule
 from instances.readers.jobs.read import JOBS_READERS, read_jobs
+from instances.readers.optgap_json import codec_of
 from solvers.table import Table
 from studies.cli.options import cluster as cluster_named
 from studies.cli.output import check_outputs, print_json, print_text
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from instances.clusters.cluster import Cluster
     from instances.generators.dag.planted import PlantedOptimum
-    from instances.jobs.instance import JobsInstance
+    from instances.readers.optgap_json import Instance
     from studies.cli.generate import GenerateOptions
     from studies.cli.options import CostOptions
 
@@ -218,18 +221,12 @@ def generate_jobs_file(wanted: GenerateOptions, cost: CostOptions, *, jobs: int,
             instance, schedule = made.instance, made.schedule
         else:
             instance = generate_jobs(family, jobs=jobs, seed=seed, cluster=cluster, **given, **parameters)
-    with writing(output):
-        write_jobs_instance(instance, output)
+    known = {"objective": str(made.objective), "optimum": made.optimum} if is_planted else {}
+    document = {"family": family, "seed": seed, "parameters": parameters, **known}
     if schedule_out is not None:
         with writing(schedule_out):
             write_jobs_schedule(instance, schedule, schedule_out)
-    known = {"objective": str(made.objective), "optimum": made.optimum} if is_planted else {}
-    if as_json:
-        summary = {**jobs_summary(instance, output), "family": family, "seed": seed, "parameters": parameters}
-        print_json({**summary, **known})
-    else:
-        lines = {name: str(value) for name, value in known.items()}
-        print_text(aligned({**jobs_lines(instance, output), **lines}))
+    write_made(instance, output, document, after={name: str(value) for name, value in known.items()}, as_json=as_json)
 
 
 READER_OPTIONS = {"cluster": "--gpus", "seed": "--seed", "tick_seconds": "--tick-seconds"}
@@ -280,30 +277,44 @@ def convert_jobs_file(
     check_outputs([file], [output])
     with LiveProgress(f"reading {file.name}", is_search=False), reading(file), options(places, str(file)):
         instance = read_jobs(format_name, file, **chosen)
+    write_made(instance, output, {"converted_from": str(file), "from_format": format_name}, as_json=as_json)
+
+
+def write_made(
+    instance: Instance,
+    output: Path,
+    document: Mapping[str, object],
+    *,
+    before: Mapping[str, str] = MappingProxyType({}),
+    after: Mapping[str, str] = MappingProxyType({}),
+    as_json: bool,
+) -> None:
+    """Write an instance and say what it is.
+
+    Parameters
+    ----------
+    document
+        What the JSON answer says beyond file, name, content hash and sizes.
+    before, after
+        Lines for readers above and below the one that names the file.
+
+    Raises
+    ------
+    BadInputError
+        If the file cannot be written.
+    """
     with writing(output):
-        write_jobs_instance(instance, output)
+        codec_of(instance).write_instance(instance, output)
+    has_load = isinstance(instance, JobsInstance)
+    load = load_factor(instance) if isinstance(instance, JobsInstance) else None  # None where all jobs arrive at once
     if as_json:
-        print_json({**jobs_summary(instance, output), "converted_from": str(file), "from_format": format_name})
-    else:
-        print_text(aligned(jobs_lines(instance, output)))
-
-
-def jobs_summary(instance: JobsInstance, path: Path) -> dict[str, object]:
-    """Return file, name, content hash, sizes and load as JSON values; no load where all jobs arrive at once."""
-    return {
-        "file": str(path),
-        "instance": instance.name,
-        "instance_sha256": instance.sha256,
-        "num_jobs": instance.num_jobs,
-        "num_servers": instance.num_servers,
-        "num_gpus": instance.num_gpus,
-        "load": load_factor(instance),
-        "tick_seconds": instance.tick_seconds,
-    }
-
-
-def jobs_lines(instance: JobsInstance, path: Path) -> dict[str, str]:
-    """Return the same for readers, as label and text."""
-    load = load_factor(instance)
+        sizes = (
+            ["num_jobs", "num_servers", "num_gpus"] if has_load else ["num_tasks", "num_edges", "num_gpus", "num_jobs"]
+        )
+        answer: dict[str, object] = {"file": str(output), "instance": instance.name}
+        answer |= {"instance_sha256": instance.sha256, **{name: getattr(instance, name) for name in sizes}}
+        answer |= {"load": load} if has_load else {}
+        print_json({**answer, "tick_seconds": instance.tick_seconds, **document})
+        return
     known = {} if load is None else {"load": f"{load:.3f}"}
-    return {**instance.summary(), **known, "written to": str(path)}
+    print_text(aligned({**instance.summary(), **known, **before, "written to": str(output), **after}))

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from instances.dag.instance import DagInstance
-
 
 def print_text(text: str) -> None:
     """Print an answer; a closed pipe (``| head``) is no error.
@@ -156,17 +154,3 @@ def write_figure(path: Path | None, axes: Callable[[], Axes], *, dpi: int = 150,
     figure = axes().get_figure(root=True)
     assert figure is not None  # the axes were just made with one
     write_output(path, lambda file: figure.savefig(file, dpi=dpi, **options))
-
-
-def instance_summary(instance: DagInstance, path: Path) -> dict[str, object]:
-    """Return file, name, content hash and sizes as JSON values."""
-    return {
-        "file": str(path),
-        "instance": instance.name,
-        "instance_sha256": instance.sha256,
-        "num_tasks": instance.num_tasks,
-        "num_edges": instance.num_edges,
-        "num_gpus": instance.num_gpus,
-        "num_jobs": instance.num_jobs,
-        "tick_seconds": instance.tick_seconds,
-    }
