@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heuristics.jobs.actor_critic.environment import LANDMARKS, SimpleSpread
 from heuristics.jobs.actor_critic.gossip import gossip_graph, random_weights
 from heuristics.jobs.actor_critic.settings import PRINTED, REPAIRED
 from heuristics.jobs.actor_critic.train import TrainingRuns, actor_critic
@@ -23,6 +22,7 @@ from instances.text_file import whole_file
 from solvers.table import Table
 from studies.input import reading, writing
 from studies.options import option
+from studies.papers.simple_spread import LANDMARKS, SimpleSpread
 from studies.papers.study import PaperStudy, StudyFigure, seeds_option
 from studies.report.figure_style import line_styles, lines_only, new_axes
 

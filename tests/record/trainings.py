@@ -11,7 +11,6 @@ from heuristics.dag.worl_rtgs.network import weights_sha256
 from heuristics.dag.worl_rtgs.train import DdqnTrainer
 from heuristics.dag.worl_rtgs.training_config import TrainingConfig
 from heuristics.dag.worl_rtgs.training_instances import validation_instances
-from heuristics.jobs.actor_critic.environment import SimpleSpread
 from heuristics.jobs.actor_critic.settings import REPAIRED
 from heuristics.jobs.actor_critic.train import actor_critic
 from heuristics.jobs.interference_predictor.features import FeatureSpace
@@ -23,6 +22,7 @@ from heuristics.jobs.marl.training.instances import validation_set
 from heuristics.jobs.marl.training.settings import TrainingSettings
 from heuristics.jobs.marl.training.train import MarlTrainer
 from instances.generators.jobs.generate import generate_jobs
+from studies.papers.simple_spread import SimpleSpread
 from tests.record.digest import digest
 
 SEED = 3

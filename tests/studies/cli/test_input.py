@@ -351,9 +351,7 @@ def test_output_is_checked_before_work(
 ) -> None:
     """Tests that a file that cannot be written is told before a method runs, and that an old file survives."""
     write_dag_instance(example_e, tmp_path / "e.json")
-    monkeypatch.setattr(
-        "studies.cli.running_methods.solve", lambda *arguments, **options: pytest.fail("the method ran")
-    )
+    monkeypatch.setattr("solvers.solve.solve", lambda *arguments, **options: pytest.fail("the method ran"))
     (tmp_path / "old.json").write_text("old")
     refused(run(*HEFT, "--schedule-out", "old.json", "--gantt", "nowhere/g.svg"), "nowhere/g.svg: expected")
     assert (tmp_path / "old.json").read_text() == "old"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from heuristics.jobs.actor_critic.critic import unit
-from heuristics.jobs.actor_critic.environment import SimpleSpread
 from heuristics.jobs.actor_critic.gossip import averaging_weights
 from heuristics.jobs.actor_critic.settings import REPAIRED, ActorCriticSettings
 from heuristics.jobs.actor_critic.train import (
@@ -23,6 +22,7 @@ from heuristics.jobs.actor_critic.train import (
     numbers_per_step,
     roll_out,
 )
+from studies.papers.simple_spread import SimpleSpread
 
 SMALL = SimpleSpread(landmarks=((1, 0), (7, 2)), width=9, height=3)
 WEIGHTS = np.array([[0.7, 0.3], [0.3, 0.7]])

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from heuristics.jobs.actor_critic.environment import LANDMARKS, MOVES, SimpleSpread
+from studies.papers.simple_spread import LANDMARKS, MOVES, SimpleSpread
 
 
 def test_moves_and_walls() -> None:
