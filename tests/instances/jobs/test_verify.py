@@ -220,10 +220,15 @@ def test_a_stage_apart_in_a_rack_sends_through_the_uplink() -> None:
         assert verified_parts(behind, 0, apart) == (6, comm)
 
 
-def test_speeds_are_exact_to_one_per_mille() -> None:
-    """Tests two jobs that ask for 999 each and are bound by nothing else: slow 1998, speed 500 and not 501."""
-    jobs = [Job(stages=[Stage(times={"F": 1000})])] * 2
-    interference = Interference(resources=("cpu",), use=np.array([[999], [999]]), sens=np.array([[1000], [1000]]))
-    server = JobsServer(kind="F", gpus=2, nic_bytes_per_tick=1)
+@pytest.mark.parametrize(("replicas", "use", "end"), [(1, 999, 2000), (2, 400, 1600), (2, 999, 2000)])
+def test_speeds_are_exact_to_one_per_mille(replicas: int, use: int, end: int) -> None:
+    """Tests two jobs that are bound by one resource only, of which they ask for 999, 800 and 1998.
+
+    Slow is 1998, 1600 and 2000, hence speeds of 500, 625 and 500 per mille.
+    """
+    jobs = [Job(stages=[Stage(times={"F": 1000}, replicas=replicas)])] * 2
+    interference = Interference(resources=("cpu",), use=np.full((2, 1), use), sens=np.full((2, 1), 1000))
+    server = JobsServer(kind="F", gpus=2 * replicas, nic_bytes_per_tick=1)
     instance = JobsInstance.from_parts([server], jobs, interference=interference)
-    assert replayed_ends(instance, interference, [0, 0], [[{0: 1}], [{0: 1}]], [{}, {}]) == [2000, 2000]
+    placed = [[{0: replicas}]] * 2
+    assert replayed_ends(instance, interference, [0, 0], placed, [{}, {}]) == [end, end]

@@ -17,7 +17,7 @@ from instances.dag.json import write_dag_instance
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.studies.run_command import Run
+    from tests.studies.run_command import Ended, Run
 
 
 SMALL = ("--steps", "900", "--set", "warm_up=100", "--set", "validate_every=300", "--set", "target_every=100")
@@ -69,23 +69,28 @@ def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example
     assert "provenance: tuned.json" in ended.out
 
 
-def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_path: Path) -> None:
-    """Tests the files of a short training of the multi-agent policy, twice from one seed: the same network."""
+def _train_agents(run: Run, out: Path, *more: str) -> Ended:
+    """Run a short training of the multi-agent policy."""
     tiny = {"jobs": 12, "num_agents": 2, "variant": "flat", "speeds": "true", "episodes": 1, "imitation_episodes": 1}
     tiny |= {"imitation_epochs": 1, "validation_instances": 1, "chunk": 64, "same_instance": 1}
     arguments = [word for name, value in tiny.items() for word in ("--set", f"{name}={value}")]
-    outs = [tmp_path / "deep" / "a.npz", tmp_path / "deep" / "b.npz"]
-    outs[0].parent.mkdir()
-    first = run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(outs[0]), "--json")
-    assert (first.status, first.err) == (0, "")
-    text = outs[0].with_suffix(".json").read_text(encoding="utf-8")
+    return run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(out), *more)
+
+
+def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_path: Path) -> None:
+    """Tests the files of a short training of the multi-agent policy."""
+    out = tmp_path / "deep" / "a.npz"
+    out.parent.mkdir()
+    ended = _train_agents(run, out, "--json")
+    assert (ended.status, ended.err) == (0, "")
+    text = out.with_suffix(".json").read_text(encoding="utf-8")
     stored = json.loads(text)
-    assert first.document == {"weights": str(outs[0]), "provenance": str(outs[0].with_suffix(".json")), **stored}
+    assert ended.document == {"weights": str(out), "provenance": str(out.with_suffix(".json")), **stored}
     assert str(tmp_path) not in text
-    assert stored["weights_sha256"] == load_network(outs[0]).sha256
-    imitated = outs[0].with_name("a-imitated.npz")
+    assert stored["weights_sha256"] == load_network(out).sha256
+    imitated = out.with_name("a-imitated.npz")
     assert stored["imitated_weights_sha256"] == load_network(imitated).sha256
-    assert sorted(path.name for path in outs[0].parent.iterdir()) == ["a-imitated.npz", "a.json", "a.npz"]
+    assert sorted(path.name for path in out.parent.iterdir()) == ["a-imitated.npz", "a.json", "a.npz"]
     assert (stored["seed"], stored["settings"]["jobs"], stored["settings"]["updates"]) == (5, 12, 1)
     assert stored["command"].startswith("optgap train marl --seed 5 --updates 1 --set jobs=12 --set num_agents=2 ")
     assert [point["updates"] for point in stored["curve"]] == [0, 0, 1]
@@ -94,7 +99,13 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
     assert set(held_out["mean_ratio"]) == {"teacher", "untrained", "imitated", "trained"}
     assert held_out["mean_ratio"]["teacher"] == 1
     assert all(len(values) == held_out["instances"] == 20 for values in held_out["mean_jct_ticks"].values())
-    second = run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(outs[1]))
+
+
+@pytest.mark.slow
+def test_training_agents_again_gives_the_same_network(run: Run, tmp_path: Path) -> None:
+    """Tests the files of two trainings from one seed, and what is printed."""
+    outs = [tmp_path / "a.npz", tmp_path / "b.npz"]
+    _, second = (_train_agents(run, out) for out in outs)
     assert (second.status, second.err) == (0, "")
     assert outs[0].read_bytes() == outs[1].read_bytes()
     assert "held out: " in second.out
@@ -103,6 +114,7 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
     assert "of the teacher's mean JCT on 20 instances (untrained " in second.out
 
 
+@pytest.mark.slow
 def test_training_with_gossip_writes_a_network_per_agent(run: Run, tmp_path: Path) -> None:
     """Tests the files of a short training without a centre: networks, settings that count, and what gossip sends."""
     out = tmp_path / "g.npz"
