@@ -232,7 +232,7 @@ def _solve_phase(
     found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
     return _Answer(
         schedule=model.schedule(solver.value) if found else None,
-        # The integer bound of the model as it stands: the float beside it is off by one from about 2**32 on.
+        # The model's own integer bound: its bound as a float is off by one from about 2**32 on.
         lower_bound=None if status == cp_model.INFEASIBLE else solver.response_proto.inner_objective_lower_bound,
         is_infeasible=status == cp_model.INFEASIBLE,
         is_finished=status == cp_model.OPTIMAL,

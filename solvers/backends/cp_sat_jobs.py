@@ -117,7 +117,7 @@ def cp_sat_jobs(
 
 
 def run_jobs_model(model: JobsCpSatModel, run: ExactRun[JobsSchedule], *, seconds: float, reports: bool) -> CpSatAnswer:
-    """Solve a model with the threads, seed and ears of a run.
+    """Solve a model with the threads, seed and stop signal of a run.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def run_jobs_model(model: JobsCpSatModel, run: ExactRun[JobsSchedule], *, second
     is_infeasible = status == cp_model.INFEASIBLE
     return CpSatAnswer(
         schedule=model.schedule(solver.value) if found else None,
-        # The integer bound of the model as it stands: the float beside it is off by one from about 2**32 on.
+        # The model's own integer bound: its bound as a float is off by one from about 2**32 on.
         lower_bound=None if is_infeasible else solver.response_proto.inner_objective_lower_bound,
         is_infeasible=is_infeasible,
         is_finished=status == cp_model.OPTIMAL,

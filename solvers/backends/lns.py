@@ -285,8 +285,8 @@ class Chain:
 def work_together(make_chain: Callable[[ExactRun, int], Chain], run: ExactRun) -> float:
     """Let one chain per thread work; return the seconds that they spent in CP-SAT.
 
-    The first one works in the calling thread, which hears Ctrl-C. All stop when it does, and it stops when one of them
-    fails; the failure is raised here.
+    The first chain works in the calling thread, which receives Ctrl-C. All chains stop when the first one does, and it
+    stops when another one fails; the failure is raised here.
 
     Parameters
     ----------

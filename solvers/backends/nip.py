@@ -108,7 +108,7 @@ class _Watched:
         report, improved = self._report, pyscipopt.SCIP_EVENTTYPE.BESTSOLFOUND
 
         class Ear(pyscipopt.Eventhdlr):
-            """Hears of better solutions."""
+            """Receives better solutions."""
 
             def eventinit(self) -> None:
                 """Listen."""

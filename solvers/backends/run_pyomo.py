@@ -76,7 +76,7 @@ class BackEnd(Protocol):
         report: Callable[[float | None, float | None], None],
         should_stop: Callable[[], bool],
     ) -> BackEndAnswer:
-        """Solve; `has_start` says that every variable has a value, `report` hears of objectives and bounds."""
+        """Solve; `has_start` says that every variable has a value, `report` receives objectives and bounds."""
         ...
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExactRun(Generic[ScheduleT]):
-    """Limits, start and ears of one run of an exact or improving method.
+    """Limits, warm start and stop signal of one run of an exact or improving method.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ class ExactRun(Generic[ScheduleT]):
 
 
 class Interrupt:
-    """Hears the first Ctrl-C while it is entered and remembers it; the second one ends the process as usual.
+    """Catches the first Ctrl-C while it is entered and remembers it; the second one ends the process as usual.
 
-    Outside the main thread, where Python delivers no signals, it hears nothing.
+    Outside the main thread, where Python delivers no signals, it catches nothing.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The store of a study: one SQLite file, and the instances beside it."""
+"""The store of a study: one SQLite file, and a folder with the instances."""
 
 from __future__ import annotations
 
@@ -178,7 +178,8 @@ class StudyDatabase:
     Parameters
     ----------
     path
-        Of the file. One in a folder that cannot be written is read as it is, without files beside it.
+        Path of the file. In a folder that cannot be written it is read as it is, without the extra files that
+        SQLite would make.
     create
         Whether the file and the tables are made where they do not exist.
 
@@ -206,7 +207,7 @@ class StudyDatabase:
             raise
 
     def _connect(self, path: Path, create: bool) -> sqlite3.Connection:
-        """Open the file; readers of a log need to write beside it, unless nobody can and the log is empty."""
+        """Open the file; readers of a log must write to its folder, unless nobody can and the log is empty."""
         log = path.with_name(f"{path.name}-wal")
         is_fixed = not create and not os.access(path.parent, os.W_OK) and not log.exists()
         return sqlite3.connect(

@@ -119,7 +119,7 @@ class Worker:
                 raise WorkerEndedError from error
             said = str(error) or f"one that ended with {words}"
             raise WorkerStartError(f"worker: expected a process that begins, got {said.rstrip('.')}.") from error
-        self._begin_bytes = resident_bytes(connection.pid)
+        self._begin_bytes = physical_bytes(connection.pid)
         return connection
 
     def _hear(self, connection: WorkerConnection, kind: str, limit: RunLimit) -> Any:
@@ -140,11 +140,11 @@ class Worker:
         return content
 
     def _retire_where_it_hoards(self, limit: RunLimit) -> None:
-        """End a process that keeps more than half its room after a run: the next one shall not pay for that."""
+        """End a process that keeps more than half of its memory after a run, so that the next run can use it."""
         if limit.memory_gib is None or self._connection is None:
             return
-        room = limit.memory_gib * GIB - self._begin_bytes
-        if resident_bytes(self._connection.pid) - self._begin_bytes > room / 2:
+        available = limit.memory_gib * GIB - self._begin_bytes
+        if physical_bytes(self._connection.pid) - self._begin_bytes > available / 2:
             self._bury()
 
     def _bury(self) -> str:
@@ -285,7 +285,7 @@ def process_tree(pid: int) -> list[int]:
     return found
 
 
-def resident_bytes(pid: int) -> int:
+def physical_bytes(pid: int) -> int:
     """Return the physical memory that one process holds, 0 where it is gone or the system does not tell."""
     try:
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
@@ -302,11 +302,11 @@ def tree_bytes(pid: int, enough: int) -> int:
     pid
         Process at the root of the tree.
     enough
-        Up to this number of bytes a sum that counts shared pages once per process will do, for it is an upper bound;
+        Up to this number of bytes a sum that counts shared pages once per process is enough: it is an upper bound;
         above it, and with descendants, every process counts its share of the pages it shares, which takes longer.
     """
     tree = process_tree(pid)
-    total = sum(resident_bytes(member) for member in tree)
+    total = sum(physical_bytes(member) for member in tree)
     if total <= enough or len(tree) == 1:
         return total
     return sum(_proportional_bytes(member) for member in tree)
@@ -317,11 +317,11 @@ def _proportional_bytes(pid: int) -> int:
     try:
         text = (PROC / str(pid) / "smaps_rollup").read_text()
     except OSError:
-        return resident_bytes(pid)
+        return physical_bytes(pid)
     for line in text.splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
-    return resident_bytes(pid)
+    return physical_bytes(pid)
 
 
 def kill_tree(pid: int) -> None:
