@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from studies.cli import options as opt
 from studies.cli.output import note, print_json, print_text
-from studies.cli.running_methods import objective_of
+from studies.cli.running_methods import chosen_objective
 from studies.input import BadInputError, options, reading, writing
 from studies.options import option
 
@@ -153,7 +153,7 @@ def _settings(
     return AdversarySettings(
         heuristic=heuristic,
         rival=rival,
-        objective=Objective(objective_of(DAG, objective)),
+        objective=Objective(chosen_objective(DAG, objective)),
         family=RandomFamily(family=start.family, tasks=start.tasks, **family),
         start=instance,
         changes=tuple(name.strip() for name in search.changes.split(",")),

@@ -7,7 +7,7 @@ import typer
 
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
-from studies.cli.running_methods import ProofOptions, RunOptions, objective_of, problem_of_file
+from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, problem_of_file
 from studies.input import BadInputError, options, quoted, reading
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def bound_command(
 
     problem = problem_of_file(file)
     names = None if methods is None else _names(problem, methods)
-    objective = objective_of(problem, run.objective)
+    objective = chosen_objective(problem, run.objective)
     proof.check(problem)
     check_outputs([file], [csv, latex])
     with reading(file):

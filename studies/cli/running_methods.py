@@ -46,7 +46,7 @@ class ProofOptions:
             raise BadInputError(f"--confirm-time-limit: {expected}, got {self.confirm_time_limit:g}.")
 
 
-def objective_of(problem: "Problem", name: str | None) -> str:
+def chosen_objective(problem: "Problem", name: str | None) -> str:
     """Return the objective that is meant: for None the default of the problem.
 
     Raises

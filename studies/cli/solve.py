@@ -8,7 +8,7 @@ import typer
 from studies.cli import options as opt
 from studies.cli.options import integer
 from studies.cli.output import check_outputs, check_suffix, note, print_json, print_text
-from studies.cli.running_methods import ProofOptions, RunOptions, objective_of, problem_of_file, refuse_given
+from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, problem_of_file, refuse_given
 from studies.input import BadInputError, options, reading, writing
 from studies.text import aligned
 
@@ -49,7 +49,7 @@ def solve_command(
     from studies.cli.progress import LiveProgress
 
     problem = problem_of_file(file)
-    common: dict[str, Any] = {"objective": objective_of(problem, run.objective), "contention": proof.contention}
+    common: dict[str, Any] = {"objective": chosen_objective(problem, run.objective), "contention": proof.contention}
     limits: dict[str, Any] = {"time_limit": run.time_limit, "threads": run.threads, "seed": run.seed}
     parameters = _parameters(problem, method, set_ or [], evaluations, proof)
     check_suffix(gantt, (".svg", ".png"))
