@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.probing.load_rows import crowded_window, least_work, tightest_window
+from formulations.dag.heads_and_tails import heads_and_tails
+from formulations.dag.probing.load_rows import crowded_window, fill_row, least_work, new_loads, tightest_window
+from formulations.dag.probing.network import network
+from formulations.dag.probing.tighten import new_state
+from tests.strategies import dag_instances
+
+if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
 
 task = st.tuples(st.integers(0, 8), st.integers(1, 5), st.integers(0, 6), st.integers(1, 4))  # head, p, slack, quarters
 tasks = st.lists(task, min_size=1, max_size=6).map(sorted)
@@ -75,3 +84,24 @@ def test_two_tasks_that_must_run_at_once() -> None:
     head, latest, duration = np.array([2, 2]), np.array([9, 9]), np.array([4, 4])
     assert crowded_window(2, head, latest, duration, np.ones(2)) == (5, 6, 1.0)
     assert tightest_window(2, head, latest, duration, np.ones(2)) == (2, 9, 1.0)
+
+
+@given(instance=dag_instances(max_tasks=5), opens=st.integers(0, 9), closes=st.integers(0, 9), slack=st.integers(0, 4))
+@settings(max_examples=100)
+def test_row_holds_the_least_work_of_every_task(instance: DagInstance, opens: int, closes: int, slack: int) -> None:
+    """Tests a window of GPU 0 against all starts of every task between its head and its tail."""
+    net, around = network(instance), heads_and_tails(instance)
+    state, allowed = new_state(around.heads, around.tails, around.allowed), around.allowed
+    longest = (around.heads + net.durations + around.tails)[allowed]
+    deadline = int(longest.max(initial=0)) + slack
+    loads = new_loads(net)
+    loads.opens[0, 0], loads.closes[0, 0] = opens, closes
+    fill_row.py_func(net, state, deadline, loads, 0, 0)
+    ends = deadline - closes
+    assert loads.limit[0, 0] == max(ends - opens, 0)
+    for task in range(instance.num_tasks):
+        expected, duration = 0, int(net.durations[task, 0])
+        if allowed[task, 0]:
+            starts = range(state.heads[task, 0], deadline - state.tails[task, 0] - duration + 1)
+            expected = min(max(min(start + duration, ends) - max(start, opens), 0) for start in starts)
+        assert loads.ticks[0, task, 0] == expected
