@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
 
 
 @njit(cache=True)
@@ -45,7 +45,7 @@ def fill_in_order(
 
 @njit(cache=True)
 def grow(
-    ws: Workspace,
+    ws: PlacementWorkspace,
     chosen_kind: NDArray[np.int64],
     free_gpus: NDArray[np.int64],
     masks: NDArray[np.int64],
@@ -67,7 +67,7 @@ def grow(
     chosen_kind, free_gpus
         Kind and free GPUs of each chosen server.
     masks, left, unions, slack
-        See `Workspace`; as long as there are stages and unions.
+        See `PlacementWorkspace`; as long as there are stages and unions.
     ring_weight, cut_weight
         Those of the stages of the job, see `JobsArrays`.
     """
@@ -239,7 +239,7 @@ def _stage_of(vertex: int, first_vertex: NDArray[np.int64]) -> int:
 
 @njit(cache=True)
 def contract(
-    ws: Workspace,
+    ws: PlacementWorkspace,
     chosen_kind: NDArray[np.int64],
     free_gpus: NDArray[np.int64],
     masks: NDArray[np.int64],
@@ -387,7 +387,7 @@ def _tightest_server(
 
 @njit(cache=True)
 def _closest_server(
-    ws: Workspace,
+    ws: PlacementWorkspace,
     vertex: int,
     stage: int,
     chosen_kind: NDArray[np.int64],

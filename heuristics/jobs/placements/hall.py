@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from heuristics.jobs.placements.arrays import jobs_arrays
-from heuristics.jobs.placements.kernel_placer import checked_free, new_workspace
+from heuristics.jobs.placements.kernel_placer import checked_free, new_placement_workspace
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.jobs.placements.arrays import JobsArrays
-    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
     from instances.jobs.instance import JobsInstance
 
 
@@ -142,7 +142,7 @@ class QueueFit:
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
         self.arrays = jobs_arrays(instance, phi)
-        self.workspace = new_workspace(self.arrays)
+        self.workspace = new_placement_workspace(self.arrays)
 
     def fits(self, job: int, free: NDArray[np.int64]) -> bool:
         """Say whether a job has a placement; `free` as in `Placer`."""
@@ -161,14 +161,14 @@ class QueueFit:
         jobs, free = np.array(jobs, dtype=np.int64), checked_free(self.arrays, free)
         found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)
         while found == _UNIONS_EXCEEDED:
-            self.workspace = new_workspace(self.arrays, 2 * len(self.workspace.unions))
+            self.workspace = new_placement_workspace(self.arrays, 2 * len(self.workspace.unions))
             found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)
         return None if found == _NONE else int(found)
 
 
 @njit(cache=True)
 def _first_that_fits(
-    arrays: JobsArrays, ws: Workspace, jobs: NDArray[np.int64], begin: int, free: NDArray[np.int64]
+    arrays: JobsArrays, ws: PlacementWorkspace, jobs: NDArray[np.int64], begin: int, free: NDArray[np.int64]
 ) -> int:
     """Return the position, `_NONE` or `_UNIONS_EXCEEDED`."""
     count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.jobs.placements.arrays import JobsArrays
-    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
 
 
 @njit(cache=True)
@@ -136,7 +136,7 @@ GROW, CONTRACT, STAGE_ORDER = 1, 2, 4
 
 @njit(cache=True)
 def heavy_edge_kernel(
-    arrays: JobsArrays, ws: Workspace, job: int, free: NDArray[np.int64], groupings: int, only_last: bool
+    arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], groupings: int, only_last: bool
 ) -> tuple[int, int, int, int]:
     """Place a job whose bytes have a denominator; steps are numbered as in docs/methods/a_srpt.md, section 3.2.
 

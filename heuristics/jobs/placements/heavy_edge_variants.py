@@ -10,7 +10,7 @@ from numba import njit
 from heuristics.jobs.placements.hall import TOO_MANY, demand_of, list_unions
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.heavy_edge_kernel import STAGE_ORDER
-from heuristics.jobs.placements.kernel_placer import NONE, UNIONS_EXCEEDED, checked_free, new_workspace
+from heuristics.jobs.placements.kernel_placer import NONE, UNIONS_EXCEEDED, checked_free, new_placement_workspace
 from heuristics.jobs.placements.placement import JobPlacement
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from heuristics.jobs.placements.arrays import JobsArrays
     from heuristics.jobs.placements.cluster_state import ClusterState
-    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
     from instances.jobs.co_location import Amount
     from instances.jobs.instance import JobsInstance
 
@@ -75,7 +75,7 @@ class Pack(HeavyEdge):
         order = self.order(gpus)
         size = _prefix(self.arrays, self.workspace, job, gpus, order)
         while size == UNIONS_EXCEEDED:
-            self.workspace = new_workspace(self.arrays, 2 * len(self.workspace.unions))
+            self.workspace = new_placement_workspace(self.arrays, 2 * len(self.workspace.unions))
             size = _prefix(self.arrays, self.workspace, job, gpus, order)
         return None if size == NONE else self.place_within(job, gpus, order[:size])
 
@@ -110,7 +110,7 @@ def _types(arrays: JobsArrays) -> NDArray[np.int64]:
 
 
 @njit(cache=True)
-def _prefix(arrays: JobsArrays, ws: Workspace, job: int, free: NDArray[np.int64], order: NDArray[np.int64]) -> int:
+def _prefix(arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], order: NDArray[np.int64]) -> int:
     """Return the length of the shortest prefix that passes Hall's test, `NONE` or `UNIONS_EXCEEDED`."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
     masks, replicas = arrays.allowed_kinds[base:end], arrays.replicas[base:end]

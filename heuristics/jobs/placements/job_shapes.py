@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from heuristics.jobs.placements.arrays import JobsArrays
-    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
     from heuristics.jobs.placements.placement import JobPlacement
     from instances.jobs.instance import JobsInstance
 
@@ -33,7 +33,7 @@ class Spread(KernelPlacer):
 
 
 @njit(cache=True)
-def _kernel(arrays: JobsArrays, ws: Workspace, job: int) -> tuple[int, int, int, int]:
+def _kernel(arrays: JobsArrays, ws: PlacementWorkspace, job: int) -> tuple[int, int, int, int]:
     """Deal the replicas."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
     num_servers = len(arrays.server_kind)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_BUCKETS = 4096
 
 
-class Workspace(NamedTuple):
+class PlacementWorkspace(NamedTuple):
     """Scratch for one job at a time; chosen servers are numbered by their place in `chosen`.
 
     Vertices are the replicas of the job, numbered in order of stage.
@@ -56,7 +56,7 @@ class Workspace(NamedTuple):
     entry_count: NDArray[np.int64]  # (largest gang,)
 
 
-def new_workspace(arrays: JobsArrays, num_unions: int = 64) -> Workspace:
+def new_placement_workspace(arrays: JobsArrays, num_unions: int = 64) -> PlacementWorkspace:
     """Return memory that suffices for every job of an instance, and for this many unions in Hall's test."""
     servers, kinds = len(arrays.server_kind), arrays.time_of.shape[1]
     stages, gang = int(np.diff(arrays.stage_offsets).max(initial=1)), int(arrays.gang_size.max(initial=1))
@@ -70,7 +70,7 @@ def new_workspace(arrays: JobsArrays, num_unions: int = 64) -> Workspace:
         **dict.fromkeys(["unions", "slack", "first_slack"], (num_unions,)),
         **dict.fromkeys(["where", "parent", "size", "common", "entry_stage", "entry_server", "entry_count"], (gang,)),
     }
-    return Workspace(**{name: np.zeros(shape, dtype=np.int64) for name, shape in sizes.items()})
+    return PlacementWorkspace(**{name: np.zeros(shape, dtype=np.int64) for name, shape in sizes.items()})
 
 
 # The iteration time of a placement in integers of 64 bits, and its comparison with another one, exactly (Numba).
@@ -217,7 +217,7 @@ def write_entries(
 
 
 @njit(cache=True)
-def gather(arrays: JobsArrays, ws: Workspace, job: int, num_servers: int) -> tuple[int, int, int, int]:
+def gather(arrays: JobsArrays, ws: PlacementWorkspace, job: int, num_servers: int) -> tuple[int, int, int, int]:
     """Return the number of entries, comp(x), and numerator and denominator of comm(x) of the job in ``ws.counts``.
 
     The entries are left in ``ws.entry_*``; the counts are moved together. Without a denominator of the job's bytes the
@@ -273,7 +273,7 @@ class KernelPlacer:
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
         self.instance = instance
         self.arrays = jobs_arrays(instance, phi)
-        self.workspace = new_workspace(self.arrays)
+        self.workspace = new_placement_workspace(self.arrays)
 
     def watch(self, cluster: ClusterState) -> None:
         """Receive the cluster, see `Placer`; most rules look at free GPUs only."""
@@ -286,7 +286,7 @@ class KernelPlacer:
         """
         size, comp, numerator, denominator = kernel()
         while size == UNIONS_EXCEEDED:
-            self.workspace = new_workspace(self.arrays, 2 * len(self.workspace.unions))
+            self.workspace = new_placement_workspace(self.arrays, 2 * len(self.workspace.unions))
             size, comp, numerator, denominator = kernel()
         if size == NONE:
             return None

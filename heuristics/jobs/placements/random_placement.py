@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.jobs.placements.arrays import JobsArrays
-    from heuristics.jobs.placements.kernel_placer import Workspace
+    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
     from heuristics.jobs.placements.placement import JobPlacement
     from instances.jobs.instance import JobsInstance
 
@@ -56,7 +56,7 @@ class RandomPlacement(KernelPlacer):
 
 @njit(cache=True)
 def _kernel(
-    arrays: JobsArrays, ws: Workspace, job: int, free: NDArray[np.int64], numbers: NDArray[np.float64]
+    arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> tuple[int, int, int, int]:
     """Place a job; `numbers` are two from [0, 1) per replica."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
