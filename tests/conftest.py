@@ -22,7 +22,7 @@ from tests.real_data import real_data
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.35"))
+EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.25"))
 """Share of the examples that a property names which are drawn; 1 draws all of them."""
 
 FEWEST = 12

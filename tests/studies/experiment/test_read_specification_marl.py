@@ -195,6 +195,7 @@ def test_what_agents_did_is_kept(finished: Path) -> None:
     assert spread["marl"].num_instances == 3
 
 
+@pytest.mark.slow
 def test_the_reduced_study_runs_by_one_command(run: Run, tmp_path: Path) -> None:
     """Tests the shipped study of agents: optima proved, trainings averaged, tested and tabulated."""
     spec = read_study_spec(shipped_specs()["marl_quick"])

@@ -140,6 +140,7 @@ def test_starts_that_find_nothing() -> None:
     assert alone.curve_[:3] in [curve[:3] for curve in curves]
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_later_start_keeps_the_best_of_all() -> None:
     """Tests that a training interrupted in its second start is not worse than its first start."""
     settings = tiny(starts=2, give_up_after=1, give_up_above=0.0)
