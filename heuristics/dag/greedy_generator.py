@@ -49,7 +49,8 @@ class Population(NamedTuple):
 
     def only(self, index: int) -> Population:
         """Return a population of one placement."""
-        return Population(*(column[index : index + 1] for column in self))
+        row = slice(index, index + 1)
+        return Population(self.gpu[row], self.position[row], self.overflow[row], self.objective[row])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

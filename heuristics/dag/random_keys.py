@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -143,7 +143,12 @@ class RandomKeys:
         if self._loads is not None:
             return self._loads.evaluate_many
         weighted = self.objective is Objective.WEIGHTED_COMPLETION
-        rest = {"rule": _RULES[self.decoding], "insertion": True, "weighted": weighted, "nics": self._nics}
+        rest: dict[str, Any] = {
+            "rule": _RULES[self.decoding],
+            "insertion": True,
+            "weighted": weighted,
+            "nics": self._nics,
+        }
         return partial(evaluate_keys, self._arrays, **rest)
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:

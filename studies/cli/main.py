@@ -105,7 +105,8 @@ class LazyGroup(TyperGroup):
         own = {name.removeprefix(prefix): row for name, row in COMMANDS.items() if name.startswith(prefix)}
         self._rows = {name: row for name, row in own.items() if " " not in name}
         self._groups = self.commands
-        self.commands = {**dict.fromkeys(self._rows), **self._groups}  # names are all that Typer's hints look at
+        names: dict[str, Any] = dict.fromkeys(self._rows)  # Typer's hints look at nothing else
+        self.commands = {**names, **self._groups}
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by name, None if there is no such command."""

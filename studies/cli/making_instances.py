@@ -195,7 +195,7 @@ def generate_jobs_file(wanted: GenerateOptions, cost: CostOptions, *, jobs: int,
     family, output, schedule_out = wanted.family, wanted.output, wanted.schedule_out
     assert family is not None
     assert output is not None
-    given = cost.given()
+    given: dict[str, Any] = cost.given()
     for name in given if wanted.tasks is None else ("tasks", *given):
         if name not in ("tick_seconds", "forbidden"):
             raise BadInputError(f"--{name.replace('_', '-')}: expected none for {family}, which has no such option.")

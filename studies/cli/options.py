@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 import typer
 
 from studies.input import BadInputError, options, quoted
-from studies.options import OptionSpec, integer, number, option
+from studies.options import OptionSpec, option
+from studies.options import integer as integer
+from studies.options import number as number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -275,7 +277,7 @@ class CostOptions:
         if self.memory_tightness is not None and 0.0 < self.memory_tightness < MIN_TIGHTNESS:
             expected = f"0 or a number in {MIN_TIGHTNESS:g}..1"
             raise BadInputError(f"--memory-tightness: expected {expected}, got {self.memory_tightness:g}.")
-        given = self.given()
+        given: dict[str, Any] = self.given()
         if not given:
             return None
         from instances.clusters.cost_model import CostModel

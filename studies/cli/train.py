@@ -164,7 +164,8 @@ def _train_marl(asked: TrainOptions) -> tuple[dict[str, Any], dict[str, str]]:
     further = set_parameters(learner, kind, asked.set_ or [], without=without)
     flags = {"updates": "--updates"} | {name: f"--set {name}" for name in further}
     with options(flags, learner):
-        settings = kind(**further, **({} if asked.updates is None else {"updates": asked.updates}))
+        updates: dict[str, Any] = {} if asked.updates is None else {"updates": asked.updates}
+        settings = kind(**further, **updates)
     words = ["optgap", "train", learner, "--seed", str(asked.seed), "--updates", str(settings.updates)]
     for name, value in further.items():
         words += ["--set", f"{name}={value}"]

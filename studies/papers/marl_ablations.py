@@ -638,7 +638,9 @@ class MarlAblationsOptions:
 def _run(chosen: MarlAblationsOptions, monitor: Monitor) -> MarlAblations:
     """Train and measure."""
     given = set_parameters("marl", TrainingSettings, chosen.set_ or [], without=["updates"])
-    base = TrainingSettings(**given, **({} if chosen.updates is None else {"updates": chosen.updates}))
+    if chosen.updates is not None:
+        given["updates"] = chosen.updates
+    base = TrainingSettings(**given)
     ablations = ABLATIONS if chosen.only is None else ablations_named(chosen.only)
     topologies = topologies_named(chosen.topologies)
     with writing(chosen.out):

@@ -110,7 +110,9 @@ def _types(arrays: JobsArrays) -> NDArray[np.int64]:
 
 
 @njit(cache=True)
-def _prefix(arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], order: NDArray[np.int64]) -> int:
+def _prefix(
+    arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], order: NDArray[np.int64]
+) -> int:
     """Return the length of the shortest prefix that passes Hall's test, `NONE` or `UNIONS_EXCEEDED`."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
     masks, replicas = arrays.allowed_kinds[base:end], arrays.replicas[base:end]
