@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from solvers.run.bound import best_bound
+from solvers.table import Column, Table, Tabular
 from studies.analysis.gaps import denominators_text, gap_to_bound
+from studies.text import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,8 +71,21 @@ class MethodGaps:
     mean_seconds: float
 
 
+COLUMNS = (
+    Column("method", "method"),
+    Column("runs", "num_runs", is_number=True),
+    Column("none", "num_without_schedule", is_number=True),
+    Column("optimal", "num_optimal", is_number=True),
+    Column("mean %", "mean_gap", percent, is_number=True),
+    Column("median %", "median_gap", percent, is_number=True),
+    Column("worst %", "worst_gap", percent, is_number=True),
+    Column("seconds", "mean_seconds", "{:.4f}".format, is_number=True),
+)
+"""Columns of a gap table, from the fields of `MethodGaps`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GapTable:
+class GapTable(Tabular):
     """Methods ordered by median gap (then mean, then name), instances and runs in the order of the results."""
 
     objective_name: str
@@ -96,9 +111,16 @@ class GapTable:
         """Return the gaps of a method's runs, in the order of the results."""
         return [run.gap for run in self.runs if run.method == method and run.gap is not None]
 
-    def cell(self, method: str, instance: int) -> list[GapRun]:
-        """Return the runs of a method on an instance."""
-        return [run for run in self.runs if run.method == method and run.instance == instance]
+    def table(self) -> Table:
+        """Return the table with one row per method, and what the gaps are measured against."""
+        records = [asdict(method) for method in self.methods]
+        return Table.of(
+            COLUMNS,
+            records,
+            title=f"Gaps of the {self.objective_name.replace('_', ' ')} over {len(self.instances)} instances",
+            notes=[f"{self.denominators()} none: runs without a schedule, which have no gap; seconds: mean run time."],
+            records=records,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""

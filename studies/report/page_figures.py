@@ -1,24 +1,26 @@
-"""Figures and tables of statistics as pieces of an HTML page, with captions in words."""
+"""Figures of a study as blocks of an HTML page, with captions in words."""
 
 from __future__ import annotations
 
 import io
 import re
 import warnings
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from studies.report.page import figure, slug, text
+from solvers.table import printable
+from studies.report.page import Figure, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 
-def figures_html(drawn: Iterable[tuple[str, Axes]], anchor: str, at: str = "") -> str:
+def figure_blocks(drawn: Iterable[tuple[str, Axes]], anchor: str, at: str = "") -> list[Figure]:
     """Return figures with their captions.
 
     Parameters
@@ -26,17 +28,17 @@ def figures_html(drawn: Iterable[tuple[str, Axes]], anchor: str, at: str = "") -
     drawn
         Names and axes, as `studies.report.study_figures` yields them.
     anchor
-        What the identifiers begin with.
+        The beginning of all identifiers.
     at
-        Words that titles end with, such as " at 1 s".
+        Words that end the titles, such as " at 1 s".
     """
-    pieces = []
+    blocks = []
     for name, ax in drawn:
         title, explanation = figure_caption(name)
         identifier = f"{anchor}-{slug(name)}"
         svg = svg_of(ax, identifier=identifier, alternative=f"{title}{at}. {explanation}".strip())
-        pieces.append(figure(svg, caption=(f"{title}{at}", explanation), identifier=identifier))
-    return "\n".join(pieces)
+        blocks.append(Figure(svg, identifier, f"{title}{at}", explanation))
+    return blocks
 
 
 MANY_POINTS = 5_000
@@ -81,10 +83,10 @@ def svg_of(ax: Axes, *, identifier: str, alternative: str) -> str:
     drawn = buffer.getvalue()
     drawn = re.sub(r"<!--.*?-->|<style.*?</style>|<metadata.*?</metadata>", "", drawn, flags=re.DOTALL)
     drawn = _with_own_ids(drawn[drawn.index("<svg") :], identifier)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{text(alternative)}" ', 1)
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(alternative))}" ', 1)
 
 
-def _flatten_clouds(figure: Figure) -> None:
+def _flatten_clouds(figure: Drawing) -> None:
     """Turn points into pictures where there are many."""
     sizes = {cloud: np.asarray(cloud.get_offsets()).shape[0] for ax in figure.axes for cloud in ax.collections}
     clouds = [cloud for cloud, size in sizes.items() if size > 1]  # areas and bands have one offset

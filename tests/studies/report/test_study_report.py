@@ -109,7 +109,7 @@ def test_figures_and_tables_have_captions(parsed: PageStructure) -> None:
 
 def test_free_text_is_escaped(html: str, parsed: PageStructure) -> None:
     """Tests that labels, errors and the name of the study cannot become markup."""
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#x27;x&#x27; $x^{$" in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#39;x&#39; $x^{$" in html
     assert "<title>Study &lt;script&gt;" in html
     assert [row[3] for row in parsed.rows["errors"]] == [BOOM]
     assert EVIL in [row[0] for row in parsed.rows["results-40-evaluations-gaps"]]
@@ -221,7 +221,7 @@ def test_a_planned_baseline_is_tested_against_its_rivals(tmp_path: Path) -> None
     html = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "<title>A title</title>" in html
     assert "The baseline heft has a mean gap of 25.00 %." in html
-    assert "With 2 instances and 2 tests no p after Holm&#x27;s correction can be below 1.0000" in html
+    assert "With 2 instances and 2 tests no p after Holm&#39;s correction can be below 1.0000" in html
     page = PageStructure(html)
     assert (counts["figures"], counts["tables"]) == (len(page.figures), len(page.tables))
     assert counts["bytes"] == (tmp_path / "r.html").stat().st_size

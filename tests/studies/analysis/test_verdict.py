@@ -9,7 +9,7 @@ import pytest
 from studies.analysis.comparison import compare_methods
 from studies.analysis.gaps import study_gaps
 from studies.analysis.paired_tests import all_pairs
-from studies.report.methods_section import best_method, study_summary
+from studies.analysis.verdict import best_method, study_summary
 from tests.studies.analysis.synthetic_study import synthetic_study
 
 
