@@ -86,6 +86,10 @@ class Tabular:
         """Return the numbers of `to_csv` as a data frame; an unknown value is NaN or None."""
         return self.table().to_frame()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as JSON values."""
+        return self.table().to_dict()
+
     def __str__(self) -> str:
         """Show the table as on the terminal."""
         return self.to_text()

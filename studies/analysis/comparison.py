@@ -369,8 +369,6 @@ class MethodSummary:
 
     Parameters
     ----------
-    label, kind
-        Of the method.
     num_instances
         On which it has a gap.
     num_runs, num_failed, num_without_schedule

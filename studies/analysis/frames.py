@@ -80,8 +80,6 @@ def to_frame(store: StudyStore, *, references: bool = False) -> pd.DataFrame:
 
     Parameters
     ----------
-    store
-        Of the study.
     references
         Whether the runs of the reference (bounds, exact methods) have rows too; what they prove counts in any case.
 

@@ -24,8 +24,6 @@ class GapInstance:
 
     Parameters
     ----------
-    name, sha256
-        Of the instance.
     bound
         Best proven lower bound over all results, None where nothing is proven.
     is_optimum

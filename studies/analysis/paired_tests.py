@@ -233,8 +233,6 @@ def against(pairs: pd.DataFrame, label: str) -> pd.DataFrame:
     ----------
     pairs
         As `all_pairs` returns them.
-    label
-        Of the method.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def demo_command(
     if as_json:
         print_json({"folder": str(out), "report": str(report), "gap_table": comparison.to_dict()})
     else:
-        print_text(f"{instance_text(instances)}\n\n{comparison.table(COLUMNS)}\n\nreport: {report}")
+        print_text(f"{_instance_table(instances)}\n\n{comparison.table(COLUMNS)}\n\nreport: {report}")
 
 
 def demo_spec(*, seed: int, threads: int, time_limit: float) -> "StudySpec":
@@ -77,7 +77,7 @@ def demo_spec(*, seed: int, threads: int, time_limit: float) -> "StudySpec":
     return study_spec_from_toml(text)
 
 
-def instance_text(instances: "pd.DataFrame") -> str:
+def _instance_table(instances: "pd.DataFrame") -> str:
     """Return the table of the instances of a study, with the best bound of each, for the terminal."""
     from solvers.table import Column, Table
 

@@ -223,7 +223,7 @@ def share_lines(
     *,
     is_logarithmic: bool = False,
 ) -> None:
-    """Draw shares over an axis, with a legend beside it, sorted by the area below the lines.
+    """Draw shares over an axis, with a legend next to it, sorted by the area below the lines.
 
     Parameters
     ----------
@@ -274,8 +274,6 @@ def label_lines(ax: Axes, ends: Mapping[str, float], colours: Mapping[str, str])
         Where the lines are.
     ends
         Height of every line at the right edge, as data; those outside the axes are put at the edge.
-    colours
-        Of the lines.
     """
     if not ends:
         return

@@ -62,8 +62,6 @@ def svg_of(ax: Axes, *, identifier: str, alternative: str) -> str:
 
     Parameters
     ----------
-    ax
-        Of the figure.
     identifier
         Differs from that of any other figure of the page: everything in a page shares one set of identifiers, and a
         clip path of the same name in another figure would cut this one.

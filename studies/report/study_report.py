@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from instances.dag.gantt import plot_gantt
 from instances.dag.instance import DagInstance
 from instances.dag.objective import finish_times
+from instances.dag.schedule import DagSchedule
 from solvers.run.versions import version_of, versions
 from solvers.table import Column, Shaded, Table
 from studies.analysis.anytime import bound_curves
@@ -289,7 +290,7 @@ def instances_section(record: StudyRecord) -> Section:
     shown = Table.of(columns, records, title="Instances", notes=[note])
     full = "Content hashes in full"
     hashes = Table.of((Column("instance", "instance"), Column("SHA-256", "sha256")), records, title=full)
-    blocks = [PageTable(shown, "instances"), Details(full, [PageTable(hashes, "hashes")])]
+    blocks: list[Block] = [PageTable(shown, "instances"), Details(full, [PageTable(hashes, "hashes")])]
     return Section(title="Instances", identifier="instances-section", blocks=blocks)
 
 
@@ -416,7 +417,9 @@ def _charts(store: StudyStore, best: Row, other: Row, bound: float, number: int)
     schedules = []
     for row in (best, other):
         (stored,) = store.select("SELECT schedule FROM runs WHERE key = ?", row["key"])
-        schedules.append(stored_schedule(instance, stored["schedule"]))
+        schedule = stored_schedule(instance, stored["schedule"])
+        assert isinstance(schedule, DagSchedule)
+        schedules.append(schedule)
     end = max(int(finish_times(instance, schedule).max(initial=1)) for schedule in schedules)
     charts = []
     for name, row, schedule in zip(("best", "other"), (best, other), schedules, strict=True):
@@ -434,7 +437,7 @@ MOST_RUNS = 500
 def runs_section(frame: pd.DataFrame) -> Section:
     """List the runs of the methods, or what came out for every instance, method and budget where there are many."""
     if len(frame) <= MOST_RUNS:
-        columns = (
+        columns: tuple[Column, ...] = (
             *RUN,
             Column("objective", "objective", plain, is_number=True),
             Column("gap %", "gap", gap_text, is_number=True),
