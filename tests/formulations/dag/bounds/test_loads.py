@@ -250,3 +250,20 @@ def test_deadline_at_the_optimum_is_not_refuted(instance: DagInstance) -> None:
     if best is not None:
         around = heads_and_tails(instance, makespan_at_most=best)
         assert window_load_lp(instance, around, best, deadline=best)[0] <= best
+
+
+@given(instance=dag_instances(max_tasks=7), proven=st.integers(0, 20))
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+def test_only_violated_rows_are_added(instance: DagInstance, proven: int) -> None:
+    """Tests that the placement of the first linear program violates every row that it is answered with."""
+    around = heads_and_tails(instance)
+    if not around.allowed.any(axis=1).all():
+        return
+    lp = AssignmentLp(instance, np.arange(instance.num_tasks), around.allowed)
+    heads, tails = (ticks[lp.task_of_pair, lp.gpu_of_pair] for ticks in (around.heads, around.tails))
+    lp.add_area_rows()
+    lp.add_task_rows(heads + lp.durations + tails)
+    _, placement, value = lp.solve()
+    for gpu in range(instance.num_gpus):
+        for row in module._violated(lp, gpu, heads, tails, placement, value, proven, None):
+            assert row.base + float(row.ticks @ placement[row.pairs]) > value
