@@ -56,7 +56,8 @@ class BoundMethod:
 
     def resolve(self) -> Callable[..., int]:
         """Import and return the function."""
-        return resolved(self.path)
+        function: Callable[..., int] = resolved(self.path)
+        return function
 
     def is_worthwhile(self, instance: Any, objective: object, contention: Contention) -> bool:
         """Say whether the bound is worth its time on an instance of this size."""

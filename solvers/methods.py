@@ -17,11 +17,10 @@ KINDS_WITH_RUN: tuple[Kind, ...] = ("exact", "improvement")
 """Kinds whose functions take instance, objective and an `ExactRun`, and return an `Outcome`."""
 
 
-def resolved(path: str) -> Callable[..., Any]:
-    """Import and return the function of a path ``module:function``."""
+def resolved(path: str) -> Any:
+    """Import and return the object of a path ``module:name``."""
     module, name = path.split(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
+    return getattr(import_module(module), name)
 
 
 def knows_contention(function: Callable[..., Any]) -> bool:
@@ -61,7 +60,8 @@ class Method:
 
     def resolve(self) -> Callable[..., Any]:
         """Import and return the function."""
-        return resolved(self.path)
+        function: Callable[..., Any] = resolved(self.path)
+        return function
 
 
 METHODS = {

@@ -98,6 +98,10 @@ class Problem:
         Whether a notebook shows the Gantt chart of an instance's schedule.
     gantt_svg, plot_gantt
         ``module:function`` that draws a schedule, imported on first use.
+    families, generate
+        ``module:name`` of the table of families of instances, and of the function that makes one.
+    readers, read
+        The same for public formats.
     """
 
     name: str
@@ -121,6 +125,10 @@ class Problem:
     is_drawn: Callable[[Any], bool]
     gantt_svg: str
     plot_gantt: str
+    families: str
+    generate: str
+    readers: str
+    read: str
 
     @property
     def default_objective(self) -> StrEnum:
@@ -293,6 +301,10 @@ DAG = Problem(
     is_drawn=lambda instance: True,
     gantt_svg="instances.dag.gantt:gantt_svg",
     plot_gantt="instances.dag.gantt:plot_gantt",
+    families="instances.generators.dag.generate:FAMILIES",
+    generate="instances.generators.dag.generate:generate",
+    readers="instances.readers.dag.read:READERS",
+    read="instances.readers.dag.read:read_instance",
 )
 
 JOBS = Problem(
@@ -317,6 +329,10 @@ JOBS = Problem(
     is_drawn=lambda instance: 0 < instance.num_jobs <= MAX_DRAWN_JOBS,
     gantt_svg="instances.jobs.gantt:jobs_gantt_svg",
     plot_gantt="instances.jobs.gantt:plot_jobs_gantt",
+    families="instances.generators.jobs.generate:ALL_JOBS_FAMILIES",
+    generate="instances.generators.jobs.generate:generate_jobs",
+    readers="instances.readers.jobs.read:JOBS_READERS",
+    read="instances.readers.jobs.read:read_jobs",
 )
 
 PROBLEMS = {problem.name: problem for problem in (DAG, JOBS)}

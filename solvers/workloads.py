@@ -5,6 +5,12 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from instances.dag.contention import Contention
+from instances.readers.optgap_json import problem_of_format
+from instances.text_file import file_format
+from solvers.methods import resolved
+from solvers.problem import PROBLEMS, problem_of
+
 if TYPE_CHECKING:
     from os import PathLike
 
@@ -33,14 +39,13 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
     ValueError
         If the family or a parameter is unknown, or a value is out of range.
     """
-    from instances.generators.dag.generate import FAMILIES, generate
-    from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs
-
-    if family in FAMILIES:
-        return generate(family, **arguments)
-    if family in ALL_JOBS_FAMILIES:
-        return generate_jobs(family, **arguments)
-    known = [*FAMILIES, *ALL_JOBS_FAMILIES]
+    known: list[str] = []
+    for problem in PROBLEMS.values():
+        families = resolved(problem.families)
+        if family in families:
+            made: DagInstance | JobsInstance = resolved(problem.generate)(family, **arguments)
+            return made
+        known += families
     near = difflib.get_close_matches(family, known) or known
     raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
 
@@ -62,14 +67,14 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
     ValueError
         If the format or an option is unknown, or the file is not of the format; the message names the place.
     """
-    from instances.readers.dag.read import READERS, read_instance
-    from instances.readers.jobs.read import JOBS_READERS, read_jobs
-
-    if format_name in JOBS_READERS:
-        return read_jobs(format_name, path, **options)
-    if format_name in READERS:
-        return read_instance(format_name, path, **options)
-    raise ValueError(f"format: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {format_name!r}.")
+    known: list[str] = []
+    for problem in PROBLEMS.values():
+        readers = resolved(problem.readers)
+        if format_name in readers:
+            instance: DagInstance | JobsInstance = resolved(problem.read)(format_name, path, **options)
+            return instance
+        known += readers
+    raise ValueError(f"format: expected one of {', '.join(known)}, got {format_name!r}.")
 
 
 def read(path: str | PathLike[str]) -> DagInstance | JobsInstance:
@@ -82,18 +87,13 @@ def read(path: str | PathLike[str]) -> DagInstance | JobsInstance:
     ValueError
         If it is not an instance; the message gives the place in the file and what was expected.
     """
-    from instances.readers.optgap_json import CODECS, problem_of_format
-    from instances.text_file import file_format
-
-    instance: DagInstance | JobsInstance = CODECS[problem_of_format(file_format(path))].read_instance(path)
+    instance: DagInstance | JobsInstance = PROBLEMS[problem_of_format(file_format(path))].codec.read_instance(path)
     return instance
 
 
 def write(instance: DagInstance | JobsInstance, path: str | PathLike[str]) -> None:
     """Write an instance to a JSON file of optgap, compressed if its name ends in ``.gz``."""
-    from instances.readers.optgap_json import codec_of
-
-    codec_of(instance).write_instance(instance, path)
+    problem_of(instance).codec.write_instance(instance, path)
 
 
 def verify(
@@ -106,9 +106,6 @@ def verify(
     contention
         What transfers between tasks of a DAG share: "none", or "nic" for the network interfaces of servers.
     """
-    from instances.dag.contention import Contention
-    from solvers.problem import problem_of
-
     return problem_of(instance).verify(instance, schedule, Contention(contention))
 
 
@@ -120,8 +117,6 @@ def methods(problem: str = "dag") -> dict[str, str]:
     ValueError
         If there is no such problem.
     """
-    from solvers.problem import PROBLEMS
-
     if problem not in PROBLEMS:
         raise ValueError(f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}.")
     return {name: method.summary for name, method in PROBLEMS[problem].methods.items()}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
 from instances.dag.objective import Objective
-from instances.generators.dag.generate import FAMILIES
-from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
+from solvers.methods import resolved
+from solvers.problem import PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DAG, JOBS = "dag", "jobs"
 """Names of the problems, as in ``[study] problem``."""
 
-FAMILIES_OF = {DAG: tuple(FAMILIES), JOBS: tuple(ALL_JOBS_FAMILIES)}
+FAMILIES_OF = {name: tuple(resolved(problem.families)) for name, problem in PROBLEMS.items()}
 """Generator families by problem."""
 
 FIELDS_OF = {
