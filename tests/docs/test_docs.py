@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from solvers.problem import PROBLEMS
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("optgap", "instances", "formulations", "heuristics", "solvers", "studies")
 CODE = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
@@ -78,3 +80,12 @@ def _anchor(heading: str) -> str:
 def test_readme_is_short() -> None:
     """Tests that README stays a page: the manual is in ``docs``."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_every_registered_name_is_documented() -> None:
+    """Tests that the manual's tables of methods and bounds have every entry of the registries."""
+    methods = (ROOT / "docs" / "methods" / "README.md").read_text(encoding="utf-8")
+    bounds = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    for problem in PROBLEMS.values():
+        assert [name for name in problem.methods if f"`{name}`" not in methods] == []
+        assert [name for name in problem.bounds if f"`{name}`" not in bounds] == []
