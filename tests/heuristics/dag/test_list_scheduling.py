@@ -1,4 +1,4 @@
-"""Tests of CPOP."""
+"""Tests of the list schedulers, and of the rules by which keys choose GPUs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given, settings
 
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import cpop, heft, peft, random_placement, round_robin
+from heuristics.dag.list_scheduling import (
+    CYCLIC,
+    DIRECT,
+    RANKED,
+    UNIFORM,
+    _choose,
+    cpop,
+    heft,
+    peft,
+    random_placement,
+    round_robin,
+)
 from heuristics.dag.priorities import optimistic_costs
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
@@ -244,3 +255,26 @@ def test_full_gpus_are_skipped() -> None:
 def test_order_is_topological_not_by_index() -> None:
     """Tests that a task with a later predecessor waits its turn."""
     assert round_robin(DagInstance.from_lists([[1, 1]] * 3, [(2, 0, 0)])).gpu.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "key", "expected"),
+    [
+        (RANKED, 0.0, 3),  # the order by score is 3, 0, 2
+        (RANKED, 0.57, 3),  # floor(3 * 0.57^2) = 0
+        (RANKED, 0.58, 0),
+        (RANKED, 0.82, 2),
+        (RANKED, 1.0, 2),
+        (UNIFORM, 0.33, 0),  # those that fit are 0, 2, 3
+        (UNIFORM, 0.34, 2),
+        (UNIFORM, 1.0, 3),
+        (DIRECT, 0.25, 3),  # GPU 1 is allowed and does not fit: the best
+        (DIRECT, 0.5, 2),
+        (DIRECT, 1.0, 3),
+        (CYCLIC, 0.0, 2),  # after GPU 0 comes 1, which does not fit
+    ],
+)
+def test_a_key_chooses_a_gpu(rule: int, key: float, expected: int) -> None:
+    """Tests the first, the last and a middle GPU of each rule, of four GPUs of which one does not fit."""
+    fits, scores = np.array([True, False, True, True]), np.array([5.0, np.inf, 7.0, 4.0])
+    assert _choose.py_func(rule, key, 0, 3, np.ones(4, dtype=bool), fits, scores) == expected
