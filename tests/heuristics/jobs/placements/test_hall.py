@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from heuristics.jobs.placements.hall import QueueFit
+from heuristics.jobs.placements.hall import QueueFit, can_place, can_place_part
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.servers import JobsServer
@@ -54,3 +54,13 @@ def test_phi_counts() -> None:
         assert QueueFit(instance, phi).fits(0, free) == (HeavyEdge(instance, phi).place(0, free) is not None)
     assert QueueFit(instance).fits(0, free)
     assert not QueueFit(instance, 2).fits(0, free)
+
+
+def test_a_replica_that_another_stage_needs() -> None:
+    """Tests stages that may use both kinds beside one that needs all of kind 0 and one that leaves a GPU of kind 1."""
+    unions, slack, both = np.array([0b01, 0b10, 0b11]), np.array([0, 1, 0]), 0b11
+    assert not can_place.py_func(unions, slack, both, -1, 0)
+    assert can_place.py_func(unions, slack, both, -1, 1)
+    assert not can_place.py_func(unions, slack, both, both, 1)
+    for replicas, kind, expected in ((1, 0, False), (1, 1, True), (2, 1, False)):
+        assert can_place_part.py_func(unions, slack, np.array([both]), np.array([replicas]), kind) == expected
