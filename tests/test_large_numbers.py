@@ -79,5 +79,5 @@ def test_copies_stay_read_only() -> None:
 @pytest.mark.parametrize("name", ["\ud83d\ude00", "\udc80"])
 def test_text_that_no_file_can_hold_is_refused(name: str) -> None:
     """Tests that lone surrogates, which JSON would join to another text, are no names."""
-    with pytest.raises(ValueError, match=r"^tasks\[\].name: expected text without lone surrogates"):
+    with pytest.raises(ValueError, match=r"^tasks\[0\].name: expected text without lone surrogates"):
         DagInstance.from_lists([[1]], task_names=[name])

@@ -14,6 +14,7 @@ from heuristics.dag.particle_swarm import Flight, best_neighbours, fly, pso
 from heuristics.dag.random_keys import DECODINGS, RandomKeys
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.dag.objective import Objective, objective_value
+from tests.heuristics.dag.watched_evaluations import watch_evaluations
 from tests.search_trace import SearchTrace, search
 from tests.strategies import dag_instances
 
@@ -52,13 +53,8 @@ def test_who_informs() -> None:
 def test_run_equals_a_plain_loop(topology: str, example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that all points, in order, are those of loops over particles and coordinates with the same numbers."""
     evaluated: list[list[float]] = []
-    evaluate = RandomKeys.evaluate_many
     with monkeypatch.context() as patched:
-        patched.setattr(
-            RandomKeys,
-            "evaluate_many",
-            lambda keys, points: evaluated.extend(points.tolist()) or evaluate(keys, points),
-        )
+        watch_evaluations(patched, lambda points: evaluated.extend(points.tolist()))
         search(pso, example_e, 9, 42, population=6, topology=topology)
     decoder, rng = RandomKeys(example_e, Objective.MAKESPAN), np.random.default_rng(9)
     here = [decoder.heft_keys().tolist(), *rng.random((5, 10)).tolist()]

@@ -41,7 +41,7 @@ def test_optimum_is_confirmed(example_e: DagInstance, worker: bool) -> None:
 
 def test_unconfirmed_optimum_is_no_proof(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without a second opinion nothing that HiGHS proves is claimed."""
-    monkeypatch.setattr(solvers.run_pyomo, "asked_of_cp_sat", lambda *_: (None, None))
+    monkeypatch.setattr(solvers.backends.run_pyomo, "asked_of_cp_sat", lambda *_: (None, None))
     result = solve(example_e, "milp-disjunctive", bounds=[], threads=1)
     assert (result.status, result.objective, result.lower_bound) == (Status.FEASIBLE, 15, 0)
 
@@ -52,7 +52,7 @@ def test_wrong_optimum_is_a_contradiction(
     """Tests that a wrong claim of HiGHS is refuted by CP-SAT's better schedule, with a reproducer."""
     monkeypatch.chdir(tmp_path)
     lie = HighsAnswer(solution=None, dual_bound=18.0, is_finished=True, is_infeasible=False, seconds=0.0)
-    monkeypatch.setattr(solvers.run_milp, "run_highs", lambda *_, **__: lie)
+    monkeypatch.setattr(solvers.backends.run_pyomo, "run_highs", lambda *_, **__: lie)
     start = DagSchedule(gpu=[0, 0, 0, 1, 0], start=[0, 7, 4, 15, 10])
     monkeypatch.setitem(PROBLEMS, "dag", dataclasses.replace(DAG, warm_starts=()))
     with pytest.raises(ContradictionError, match="HiGHS proves 18, CP-SAT finds 15"):
@@ -66,7 +66,7 @@ def test_wrong_infeasibility_is_a_contradiction(
     """Tests that HiGHS may not call an instance infeasible that has a verified schedule."""
     monkeypatch.chdir(tmp_path)
     lie = HighsAnswer(solution=None, dual_bound=None, is_finished=True, is_infeasible=True, seconds=0.0)
-    monkeypatch.setattr(solvers.run_milp, "run_highs", lambda *_, **__: lie)
+    monkeypatch.setattr(solvers.backends.run_pyomo, "run_highs", lambda *_, **__: lie)
     with pytest.raises(ContradictionError, match="no schedule exists"):
         solve(example_e, "milp-disjunctive", bounds=[], threads=1)
 

@@ -57,7 +57,7 @@ def test_optimum_is_confirmed(example_e: DagInstance, form: str, objective: Obje
 @needs_scip
 def test_unconfirmed_optimum_is_no_proof(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without a second opinion nothing that SCIP proves is claimed."""
-    monkeypatch.setattr(solvers.run_pyomo, "asked_of_cp_sat", lambda *_: (None, None))
+    monkeypatch.setattr(solvers.backends.run_pyomo, "asked_of_cp_sat", lambda *_: (None, None))
     result = solve(example_e, "nip", bounds=[], threads=1)
     assert (result.status, result.objective, result.lower_bound) == (Status.FEASIBLE, 15, 0)
 
@@ -217,7 +217,7 @@ def test_interrupt_before_the_search_is_no_crash() -> None:
 
 def test_missing_package_is_one_line(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without PySCIPOpt the message names the extra."""
-    monkeypatch.setattr(solvers.scip, "find_spec", lambda name: None)
+    monkeypatch.setattr(solvers.backends.nip, "find_spec", lambda name: None)
     with pytest.raises(ValueError) as caught:
         solve(example_e, "nip", threads=1, bounds=[])
     message = "pyscipopt: expected the package of the extra scip (pip install 'optgap[scip]'), got none."

@@ -49,7 +49,7 @@ def failing(times: int, calls: list[dict[str, object]]) -> Callable[..., HighsAn
 def test_failed_run_is_repeated_without_presolve(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that after an error of HiGHS another run starts from what it had found and proves it."""
     calls: list[dict[str, object]] = []
-    monkeypatch.setattr(solvers.run_milp, "run_highs", failing(1, calls))
+    monkeypatch.setattr(solvers.backends.run_pyomo, "run_highs", failing(1, calls))
     outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run_with())
     assert (outcome.termination, outcome.lower_bound) == (Termination.FINISHED, 15)
     assert [call.get("presolve", True) for call in calls] == [True, False]
@@ -61,7 +61,7 @@ def test_failed_run_is_repeated_without_presolve(example_e: DagInstance, monkeyp
 def test_second_failure_keeps_schedule_and_bound(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that two errors leave the schedule, the bound that CP-SAT confirms, and the word failed."""
     calls: list[dict[str, object]] = []
-    monkeypatch.setattr(solvers.run_milp, "run_highs", failing(2, calls))
+    monkeypatch.setattr(solvers.backends.run_pyomo, "run_highs", failing(2, calls))
     outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run_with())
     assert len(calls) == 2
     assert outcome.schedule is not None
@@ -126,7 +126,7 @@ def test_transformations_are_a_parameter(example_e: DagInstance, transformation:
 
 def test_empty_windows_are_infeasible(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that nothing is built where nothing fits between a proven bound and the horizon."""
-    monkeypatch.setattr(solvers.run_milp, "run_highs", None)
+    monkeypatch.setattr(solvers.backends.run_pyomo, "run_highs", None)
     run = replace(run_with(), lower_bound=10**6)
     outcome = run_milp(DisjunctiveModel, example_e, Objective.MAKESPAN, run)
     assert (outcome.is_infeasible, outcome.schedule, outcome.lower_bound) == (True, None, None)
