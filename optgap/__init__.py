@@ -66,7 +66,7 @@ def _refuse_hidden_packages() -> None:
         found = [Path(place).resolve() for place in spec.submodule_search_locations or ()] if spec else []
         if found and (root / package).resolve() not in found:
             message = f"optgap: the folder {found[0]} hides optgap's package {package!r}; rename it or start elsewhere."
-            if Path(sys.argv[0]).stem == "optgap":  # the command: one line and the status of misuse
+            if Path(sys.argv[0]).stem in ("optgap", "-m"):  # the command: one line and the status of misuse
                 print(message, file=sys.stderr)
                 raise SystemExit(2)
             raise ImportError(message)
