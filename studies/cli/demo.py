@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.options import number
 from studies.cli.output import print_json, print_text
 from studies.input import writing
+from studies.options import number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 import typer
 
 from studies.input import BadInputError, options, quoted
-from studies.options import OptionSpec, option
-from studies.options import integer as integer
-from studies.options import number as number
+from studies.options import OptionSpec, integer, number, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

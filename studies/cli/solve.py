@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from studies.cli import options as opt
-from studies.cli.options import integer
 from studies.cli.output import check_outputs, check_suffix, note, print_json, print_text
 from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, problem_of_file, refuse_given
 from studies.input import BadInputError, options, reading, writing
+from studies.options import integer
 from studies.text import aligned
 
 if TYPE_CHECKING:

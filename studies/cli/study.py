@@ -7,7 +7,6 @@ import typer
 
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, budgets_of_study, open_study, read_spec
-from studies.cli.options import integer, number
 from studies.cli.output import (
     check_outputs,
     check_writable,
@@ -18,6 +17,7 @@ from studies.cli.output import (
     write_text_output,
 )
 from studies.input import BadInputError, options, writing
+from studies.options import integer, number
 
 if TYPE_CHECKING:
     from studies.experiment.dask_executor import DaskExecutor
