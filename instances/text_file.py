@@ -1,4 +1,4 @@
-"""Text files: plain or compressed ones, files that are replaced in one step, and the format that a file states."""
+"""Text files: plain or compressed ones, and files that are replaced in one step."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from instances.json_document import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,21 +71,3 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def file_format(path: str | PathLike[str]) -> str | None:
-    """Return the ``format`` of a JSON file, such as ``optgap/jobs``; None if the file states none or is broken.
-
-    The function that reads the file reports what is broken.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    """
-    try:
-        document = parse_json(read_text(path))
-    except ValueError:
-        return None
-    found = document.get("format") if isinstance(document, dict) else None
-    return found if isinstance(found, str) else None

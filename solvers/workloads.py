@@ -1,4 +1,4 @@
-"""Instances of either problem by name: from a generator, a public format or a file of optgap; methods by name."""
+"""What differs by problem behind one name each: generators, readers of public formats, verifiers and methods."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
-from instances.readers.optgap_json import problem_of_format
-from instances.text_file import file_format
 from solvers.methods import resolved
 from solvers.problem import PROBLEMS, problem_of
 
@@ -75,25 +73,6 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
             return instance
         known += readers
     raise ValueError(f"format: expected one of {', '.join(known)}, got {format_name!r}.")
-
-
-def read(path: str | PathLike[str]) -> DagInstance | JobsInstance:
-    """Read an instance of either problem from a JSON file of optgap, compressed if its name ends in ``.gz``.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not an instance; the message gives the place in the file and what was expected.
-    """
-    instance: DagInstance | JobsInstance = PROBLEMS[problem_of_format(file_format(path))].codec.read_instance(path)
-    return instance
-
-
-def write(instance: DagInstance | JobsInstance, path: str | PathLike[str]) -> None:
-    """Write an instance to a JSON file of optgap, compressed if its name ends in ``.gz``."""
-    problem_of(instance).codec.write_instance(instance, path)
 
 
 def verify(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,6 +28,7 @@ from instances.jobs.json import (
     jobs_schedule_to_json,
 )
 from instances.jobs.schedule import JobsSchedule
+from instances.json_document import parse_json
 from instances.text_file import read_text, write_text
 
 if TYPE_CHECKING:
@@ -158,6 +160,43 @@ def problem_name(instance: object) -> str:
             return name
     expected = " or a ".join(codec.instance_type.__name__ for codec in CODECS.values())
     raise TypeError(f"instance: expected a {expected}, got a {type(instance).__name__}.")
+
+
+_JOBS_HEAD = re.compile(r'\s*\{\s*"format"\s*:\s*"optgap/jobs"')
+"""How every jobs file of ours begins; such a file needs no parsing to be recognised."""
+
+
+def problem_of_text(text: str) -> str:
+    """Return the problem of an instance file by its text; that of DAGs, whose reader refuses what is neither."""
+    if _JOBS_HEAD.match(text):
+        return "jobs"
+    if JOBS_FORMAT not in text:
+        return "dag"
+    try:
+        document = parse_json(text)
+    except ValueError:
+        return "dag"
+    return problem_of_format(document.get("format") if isinstance(document, dict) else None)
+
+
+def read_instance_file(path: str | PathLike[str]) -> Instance:
+    """Read an instance of either problem from a JSON file of optgap, decompressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not an instance; the message gives the place in the file and what was expected.
+    """
+    text = read_text(path)
+    instance: Instance = CODECS[problem_of_text(text)].instance_from_json(text)
+    return instance
+
+
+def write_instance_file(instance: Instance, path: str | PathLike[str]) -> None:
+    """Write an instance to a JSON file of optgap, compressed if its name ends in ``.gz``; its hash stays the same."""
+    codec_of(instance).write_instance(instance, path)
 
 
 def problem_of_format(found: object) -> str:

@@ -49,18 +49,13 @@ def _name(parameter: Any) -> str:
     return str(parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar or parameter.name)
 
 
-MARK = b'optgap/jobs"'
-"""A file without these bytes is no jobs instance; the reader of DAG instances reports what is wrong with it."""
-
-
 def is_jobs_file(path: str | PathLike[str]) -> bool:
     """Say whether a file says that it is a jobs instance; False for one that cannot be read or is broken."""
-    from instances.text_file import file_format
+    from instances.readers.optgap_json import problem_of_text
+    from instances.text_file import read_text
 
     file = Path(path)
     try:
-        if not file.is_file() or file.stat().st_size > MAX_BYTES or MARK not in file.read_bytes():
-            return False
-        return file_format(file) == "optgap/jobs"
-    except OSError:
+        return file.is_file() and file.stat().st_size <= MAX_BYTES and problem_of_text(read_text(file)) == "jobs"
+    except (OSError, ValueError):
         return False

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from instances.readers.optgap_json import write_instance_file
 from instances.text_file import whole_file
 from studies.experiment.specification import DAG
-from studies.experiment.stored_documents import read_stored_instance, write_stored_instance
+from studies.experiment.stored_documents import read_stored_instance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -355,7 +356,7 @@ class StudyStore(StudyDatabase):
             path = self.folder / INSTANCES / item.file_name
             if not path.is_file():
                 with whole_file(path) as partial:
-                    write_stored_instance(item.instance, partial)
+                    write_instance_file(item.instance, partial)
         spec = plan.spec
         with self._transaction() as database:
             database.execute(

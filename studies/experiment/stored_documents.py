@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
-from instances.readers.optgap_json import CODECS, codec_of
-from instances.text_file import read_text
+from instances.readers.optgap_json import CODECS, codec_of, read_instance_file
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from instances.readers.optgap_json import Instance, Schedule
-
-
-_JOBS_HEAD = re.compile(r'\s*\{\s*"format"\s*:\s*"optgap/jobs"')
-"""How every jobs file of ours begins; anything else is read, or refused with a reason, as a DAG instance."""
 
 
 def read_stored_instance(path: str | PathLike[str], sha256: str | None = None) -> Instance:
@@ -34,16 +28,10 @@ def read_stored_instance(path: str | PathLike[str], sha256: str | None = None) -
     ValueError
         If it is not an instance, or one with another content.
     """
-    text = read_text(path)
-    instance: Instance = CODECS["jobs" if _JOBS_HEAD.match(text) else "dag"].instance_from_json(text)
+    instance = read_instance_file(path)
     if sha256 is not None and instance.sha256 != sha256:
         raise ValueError(f"sha256: expected the content {sha256[:16]}..., got {instance.sha256[:16]}...")
     return instance
-
-
-def write_stored_instance(instance: Instance, path: str | PathLike[str]) -> None:
-    """Write an instance of either problem to a JSON file; reading it back gives the same content hash."""
-    codec_of(instance).write_instance(instance, path)
 
 
 def stored_schedule_text(schedule: Schedule | None) -> str | None:

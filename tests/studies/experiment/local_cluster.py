@@ -18,26 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-CLUSTER_METHODS = """
-
-def kills_its_machine_once(instance):
-    if instance.num_tasks > 3 and not os.path.exists("killed"):
-        open("killed", "w").close()
-        os.kill(os.getppid(), signal.SIGKILL)  # the Dask worker
-        time.sleep(600)
-    return heft(instance)
-
-
-def tells_and_hangs(instance):
-    if instance.num_tasks > 3:
-        with open("hanging.part", "w") as file:
-            file.write(str(os.getpid()))
-        os.rename("hanging.part", "hanging.pid")
-        time.sleep(600)
-    return heft(instance)
-"""
-
-
 @contextmanager
 def local_cluster(folder: Path) -> Iterator[str]:
     """Start a scheduler and two workers with one thread each, on free ports; yield its address.
@@ -47,7 +27,7 @@ def local_cluster(folder: Path) -> Iterator[str]:
     folder
         Where they run; a module `my_methods` is put there for them to import.
     """
-    (folder / "my_methods.py").write_text(MY_METHODS + CLUSTER_METHODS)
+    (folder / "my_methods.py").write_text(MY_METHODS)
     address_file = folder / "scheduler.json"
     common: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     common["start_new_session"] = True  # a group that is ended as one

@@ -141,6 +141,23 @@ def is_cold(instance):
 def is_slow(instance):
     time.sleep(0.05)
     return heft(instance)
+
+
+def kills_its_machine_once(instance):
+    if instance.num_tasks > 3 and not os.path.exists("killed"):
+        open("killed", "w").close()
+        os.kill(os.getppid(), signal.SIGKILL)  # the Dask worker
+        time.sleep(600)
+    return heft(instance)
+
+
+def tells_and_hangs(instance):
+    if instance.num_tasks > 3:
+        with open("hanging.part", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename("hanging.part", "hanging.pid")
+        time.sleep(600)
+    return heft(instance)
 '''
 
 
