@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from typing import TYPE_CHECKING, Any, Self
 
+from instances.spelling import did_you_mean, nearest
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 
 REQUIRED: Any = object()
@@ -71,7 +72,7 @@ class Fields:
     def text(self, key: str, default: object = REQUIRED, *, choices: Sequence[str] = ()) -> Any:
         """Take a text, one of the choices where there are any."""
         value = self.take(key, default, "text", lambda value: isinstance(value, str))
-        return value if value is default else one_of(value, choices, self.place(key))
+        return one_of(value, choices, self.place(key)) if choices and value is not default else value
 
     def optional_text(self, key: str, default: object = REQUIRED) -> Any:
         """Take a text or null."""
@@ -163,11 +164,16 @@ class Fields:
 
     def _missing(self, key: str, expected: str) -> str:
         """Return the message for a field that is not there."""
-        return f"{self.place(key)}: expected {expected}, got nothing."
+        return f"{self.place(key)}: expected {expected}, got {self._misspelt(key) or 'nothing'}."
+
+    def _misspelt(self, key: str) -> str:
+        """Return what stands in the place of a field that is not there, empty where nothing is near."""
+        near = nearest(key, [other for other in self._values if other not in self._taken])
+        return f"the key {near[0]!r} (did you mean {key}?)" if near else ""
 
     def _unknown(self, key: str) -> str:
         """Return the message for a field that nobody took."""
-        return f"{self.place(key)}: expected no such key."
+        return f"{self.place(key)}: expected no such key{did_you_mean(key, self._taken)}."
 
     @staticmethod
     def shown(value: object) -> str:
@@ -255,12 +261,12 @@ class TomlTable(Fields):
 
     def _missing(self, key: str, expected: str) -> str:
         """Return the message for a key that is not there."""
-        return f"{self._place or self.whole}: expected the key {key!r}, got none."
+        return f"{self._place or self.whole}: expected the key {key!r}, got {self._misspelt(key) or 'none'}."
 
     def _unknown(self, key: str) -> str:
         """Return the message for a key that nobody took."""
         expected = ", ".join(sorted(self._taken))
-        return f"{self._place or self.whole}: expected {expected}, got the key {key!r}{_hint(key, self._taken)}."
+        return f"{self._place or self.whole}: expected {expected}, got the key {key!r}{did_you_mean(key, self._taken)}."
 
     @staticmethod
     def shown(value: object) -> str:
@@ -302,19 +308,20 @@ def checked_text(value: object, place: str, choices: Sequence[str] = ()) -> str:
     """
     if not isinstance(value, str) or not value:
         raise ValueError(f"{place}: expected a text, got {TomlTable.shown(value)}.")
-    return one_of(value, choices, place)
+    return one_of(value, choices, place) if choices else value
 
 
-def one_of(value: str, choices: Sequence[str], place: str) -> str:
-    """Return a text that is one of the choices; any text where there are none.
+def one_of(value: object, choices: Collection[str], place: str) -> str:
+    """Return a text that is one of the choices.
 
     Raises
     ------
     ValueError
         If it is another one; the message names the nearest choice.
     """
-    if choices and value not in choices:
-        raise ValueError(f"{place}: expected one of {', '.join(choices)}, got {value!r}{_hint(value, choices)}.")
+    if not isinstance(value, str) or value not in choices:
+        hint = did_you_mean(value, choices)
+        raise ValueError(f"{place}: expected one of {', '.join(choices)}, got {TomlTable.shown(value)}{hint}.")
     return value
 
 
@@ -338,9 +345,3 @@ def _checked_number(value: object, place: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise ValueError(f"{place}: expected a finite number, got {TomlTable.shown(value)}.")
     return float(value)
-
-
-def _hint(value: str, known: Iterable[str]) -> str:
-    """Return the nearest of the known names in brackets, or nothing."""
-    near = difflib.get_close_matches(value, list(known), n=1)
-    return f" (did you mean {near[0]}?)" if near else ""

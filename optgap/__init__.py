@@ -48,7 +48,10 @@ __all__ = list(_HOME_OF)
 def __getattr__(name: str) -> Any:
     """Import a public name from its module."""
     if name not in _HOME_OF:
-        raise AttributeError(f"optgap: expected one of {', '.join(_HOME_OF)}, got {name!r}.")
+        from instances.spelling import did_you_mean
+
+        hint = did_you_mean(name, _HOME_OF)
+        raise AttributeError(f"optgap: expected one of {', '.join(_HOME_OF)}, got {name!r}{hint}.")
     module, _, path = _HOME_OF[name].partition(":")
     return attrgetter(path)(import_module(module))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from instances.dag.contention import Contention
+from instances.spelling import did_you_mean
 from solvers.confirmation.claim import check_confirm_time_limit
 from solvers.methods import KINDS_WITH_RUN, knows_contention
 
@@ -72,7 +73,8 @@ def check_arguments(
     accepted = [key for key in signature if key not in GIVEN_BY_SOLVE]
     for given in parameters:
         if given not in accepted:
-            raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}).")
+            hint = did_you_mean(given, accepted)
+            raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}){hint}.")
 
 
 def check_start(goal: Goal, start: Schedule | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
+from instances.fields import one_of
 from solvers.bound_table import BoundTable
 from solvers.check_arguments import check_contention, check_options
 from solvers.confirm import confirm_bounds
@@ -87,8 +88,7 @@ def lower_bound(
     objective, contention = goal.objective, goal.contention
     names = problem.default_bounds(instance, objective, contention) if methods is None else list(methods)
     for name in names:
-        if name not in problem.known_bounds:
-            raise ValueError(f"methods: expected some of {', '.join(problem.known_bounds)}, got {name!r}.")
+        one_of(name, problem.known_bounds, "methods")
         if name not in problem.bounds:
             check_contention(name, problem.methods[name].resolve(), contention)
     check_confirm_time_limit(confirm, confirm_time_limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from instances.jobs.objective import (
 )
 from instances.jobs.verify import verify_jobs_schedule
 from instances.readers.optgap_json import CODECS, problem_name
+from instances.spelling import did_you_mean
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.jobs_statistics import JobsStatistics, jobs_statistics
 from solvers.methods import JOBS_METHODS, METHODS, resolved
@@ -165,8 +165,8 @@ class Problem:
             if name in other.methods:
                 found = f"{name!r}, which schedules {other.noun}"
                 raise ValueError(f"method: expected one for {self.noun} ({known}), got {found}.")
-        near = difflib.get_close_matches(name, self.methods, n=1)
-        hint = f" (did you mean {near[0]}?)" if near else ""
+        everywhere = [name for problem in PROBLEMS.values() for name in problem.methods]
+        hint = did_you_mean(name, self.methods) or did_you_mean(name, everywhere)
         raise ValueError(f"method: expected one of {known}, got {name!r}{hint}.")
 
     def resolve_method(self, method: str | Callable[..., Any]) -> tuple[Kind, Callable[..., Any]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
+from instances.fields import one_of
+from instances.spelling import did_you_mean
 from solvers.methods import resolved
 from solvers.problem import PROBLEMS, problem_of
 
@@ -44,8 +45,7 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
             made: DagInstance | JobsInstance = resolved(problem.generate)(family, **arguments)
             return made
         known += families
-    near = difflib.get_close_matches(family, known) or known
-    raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
+    raise ValueError(f"family: expected one of {', '.join(known)}, got {family!r}{did_you_mean(family, known)}.")
 
 
 def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagInstance | JobsInstance:
@@ -72,7 +72,8 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
             instance: DagInstance | JobsInstance = resolved(problem.read)(format_name, path, **options)
             return instance
         known += readers
-    raise ValueError(f"format: expected one of {', '.join(known)}, got {format_name!r}.")
+    hint = did_you_mean(format_name, known)
+    raise ValueError(f"format: expected one of {', '.join(known)}, got {format_name!r}{hint}.")
 
 
 def verify(
@@ -96,6 +97,5 @@ def methods(problem: str = "dag") -> dict[str, str]:
     ValueError
         If there is no such problem.
     """
-    if problem not in PROBLEMS:
-        raise ValueError(f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}.")
+    one_of(problem, PROBLEMS, "problem")
     return {name: method.summary for name, method in PROBLEMS[problem].methods.items()}

@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from instances.spelling import did_you_mean
 from studies.input import BadInputError, quoted, reason
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def set_parameters(
     for key, text in key_value_pairs(texts):
         if key not in known:
             expected = f"a parameter of {owner} ({', '.join(known) or 'it has none'})"
-            raise BadInputError(f"--set: expected {expected}, got {quoted(key)}.")
+            raise BadInputError(f"--set: expected {expected}, got {quoted(key)}{did_you_mean(key, known)}.")
         values[key] = _converted(key, known[key], text)
         if key in FILES and values[key] is not None:
             _check_readable(owner, text)

@@ -18,6 +18,7 @@ from heuristics.dag.timeline import Placement
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
+from instances.fields import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,8 +115,7 @@ class RandomKeys:
 
     def __post_init__(self) -> None:
         """Check the decoding."""
-        if self.decoding not in DECODINGS:
-            raise ValueError(f"decoding: expected one of {', '.join(DECODINGS)}, got {self.decoding!r}.")
+        one_of(self.decoding, DECODINGS, "decoding")
         nics = new_nics(self.instance, self.contention)
         by_load = self.decoding == "load"
         if by_load and nics is not None:

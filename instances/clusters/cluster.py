@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.clusters.gpu_kinds import GPU_KINDS, gpu_kind
+from instances.spelling import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +129,7 @@ def parse_cluster(text: str) -> Cluster:
     """
     if text in CLUSTER_PRESETS:
         return CLUSTER_PRESETS[text].cluster()
-    near = difflib.get_close_matches(text, CLUSTER_PRESETS)
+    near = nearest(text, CLUSTER_PRESETS)
     if near and not _looks_like_kinds(text):
         raise ValueError(f"cluster: expected a preset such as {' or '.join(near)}, got {text!r}.")
     servers: list[Server] = []

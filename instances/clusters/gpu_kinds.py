@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from instances.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -269,14 +270,6 @@ def gpu_kind(name: str) -> GpuKind:
     """
     if name in GPU_KINDS:
         return GPU_KINDS[name]
-    near = _near_names(name)
+    near = nearest(name, GPU_KINDS)
     expected = f"a name such as {' or '.join(near)}" if near else f"one of {', '.join(GPU_KINDS)}"
     raise ValueError(f"GPU kind: expected {expected}, got {name!r}.")
-
-
-def _near_names(name: str) -> list[str]:
-    """Return the names that contain it, else those that are spelt alike; upper and lower case are the same."""
-    known_of_upper = {known.upper(): known for known in GPU_KINDS}
-    alike = [upper for upper in known_of_upper if name and name.upper() in upper]
-    alike = alike or difflib.get_close_matches(name.upper(), known_of_upper, n=3, cutoff=0.6)
-    return [known_of_upper[upper] for upper in alike]

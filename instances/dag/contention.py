@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from instances.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ class Contention(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Name the choices."""
-        raise ValueError(f"contention: expected one of {', '.join(cls)}, got {value!r}.")
+        raise ValueError(f"contention: expected one of {', '.join(cls)}, got {value!r}{did_you_mean(value, cls)}.")
 
 
 def server_of_gpu(instance: DagInstance) -> NDArray[np.int64]:

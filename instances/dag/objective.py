@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from instances.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,7 +27,7 @@ class Objective(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Name the choices."""
-        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}.")
+        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}{did_you_mean(value, cls)}.")
 
 
 def finish_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from instances.fields import one_of
+from instances.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -51,12 +53,10 @@ def loaded_family(families: Mapping[str, Family], family: str, parameters: Itera
     ValueError
         If the family is unknown, or has no such parameter.
     """
-    if family not in families:
-        near = difflib.get_close_matches(family, families) or list(families)
-        raise ValueError(f"family: expected one of {', '.join(near)}, got {family!r}.")
+    one_of(family, families, "family")
     known = families[family].parameters()
     for name in parameters:
         if name not in known:
             own = f"a parameter of {family} ({', '.join(known)})" if known else f"no parameter, as {family} has none"
-            raise ValueError(f"parameters: expected {own}, got {name!r}.")
+            raise ValueError(f"parameters: expected {own}, got {name!r}{did_you_mean(name, known)}.")
     return families[family].load()

@@ -9,6 +9,7 @@ import numpy as np
 
 from instances.jobs.co_location import CoLocation, resource_demand
 from instances.jobs.iteration_time import duration_for, iteration_parts_on
+from instances.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ class JobsObjective(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Name the choices."""
-        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}.")
+        raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}{did_you_mean(value, cls)}.")
 
 
 def objective_weights(instance: JobsInstance, objective: JobsObjective) -> NDArray[np.int64]:

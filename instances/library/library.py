@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from instances.jobs.schedule import JobsSchedule
 from instances.json_document import parse_json
 from instances.library.catalogue import CatalogueEntry, ledger_revision, library_identifier
 from instances.library.ledger import Key, LedgerEntry, LibraryFileError, improved, locked, read_ledger, write_ledger
+from instances.spelling import nearest
 from instances.text_file import PARTIAL, read_text, whole_file, write_text
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Library:
     def similar_names(self, name: str) -> list[str]:
         """Return up to three names that may have been meant; names may be cut after their number."""
         full_of = {"-".join(known.split("-")[:2]): known for known in self.catalogue} | {x: x for x in self.catalogue}
-        return list(dict.fromkeys(full_of[near] for near in difflib.get_close_matches(name, full_of, n=3)))
+        return list(dict.fromkeys(full_of[near] for near in nearest(name, full_of)))
 
     def instance(self, name: str) -> DagInstance | JobsInstance:
         """Read an instance.

@@ -7,6 +7,8 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from instances.fields import one_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from os import PathLike
@@ -50,8 +52,7 @@ def format_named(formats: Mapping[str, Format], name: str) -> Format:
     ValueError
         If there is none of that name; the message lists the formats.
     """
-    if name not in formats:
-        raise ValueError(f"format: expected one of {', '.join(formats)}, got {name!r}.")
+    one_of(name, formats, "format")
     return formats[name]
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -59,7 +61,8 @@ class InstanceSpace:
             raise ValueError(f"min_bandwidth: expected {expected}, got {self.min_bandwidth}..{self.max_bandwidth}.")
         for change in self.changes or ("nothing",):
             if change not in CHANGES or self.changes.count(change) > 1:
-                raise ValueError(f"changes: expected some of {', '.join(CHANGES)}, each once, got {change!r}.")
+                hint = "" if change in CHANGES else did_you_mean(change, CHANGES)
+                raise ValueError(f"changes: expected some of {', '.join(CHANGES)}, each once, got {change!r}{hint}.")
 
     @classmethod
     def around(

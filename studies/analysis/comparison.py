@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from instances.fields import one_of
 from solvers.table import Table, Tabular
 from studies.analysis.gaps import study_gaps
 from studies.analysis.intervals import bootstrap_interval, interval_text
@@ -53,8 +54,8 @@ def compare_methods(frame: pd.DataFrame, *, budget: str | None = None, baseline:
         As `study_gaps`, or if no method has the label of the baseline.
     """
     gaps = study_gaps(frame, budget)
-    if baseline is not None and baseline not in gaps.labels:
-        raise ValueError(f"baseline: expected one of {', '.join(gaps.labels)}, got {baseline!r}.")
+    if baseline is not None:
+        one_of(baseline, gaps.labels, "baseline")
     means = gaps.mean_gaps()
     ranked = [label for label in gaps.labels if means[label].notna().any()]
     block = means[ranked].dropna().to_numpy() if ranked else np.empty((0, 0))
@@ -331,10 +332,7 @@ class MethodComparison(Tabular):
 
 def _cells(columns: Sequence[str]) -> list[Callable[[MethodSummary], str]]:
     """Return how the cells of these columns are written."""
-    unknown = [column for column in columns if column not in COLUMNS]
-    if unknown:
-        raise ValueError(f"columns: expected some of {', '.join(COLUMNS)}, got {unknown[0]!r}.")
-    return [COLUMNS[column] for column in columns]
+    return [COLUMNS[one_of(column, COLUMNS, "columns")] for column in columns]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

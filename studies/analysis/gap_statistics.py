@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -108,7 +110,8 @@ def grouping_column(frame: pd.DataFrame, name: str) -> str:
             if column in frame.columns and frame[column].notna().any():
                 return column
     if name not in frame.columns:
-        raise ValueError(f"by: expected {SIZE} or one of {', '.join(frame.columns)}, got {name!r}.")
+        hint = did_you_mean(name, frame.columns)
+        raise ValueError(f"by: expected {SIZE} or one of {', '.join(frame.columns)}, got {name!r}{hint}.")
     return name
 
 

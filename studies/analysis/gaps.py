@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.fields import one_of
+
 if TYPE_CHECKING:
     from collections.abc import Sized
 
@@ -214,8 +216,8 @@ def _budget(frame: pd.DataFrame, budget: str | None) -> str:
     there = budgets_of(frame) or [ANY_BUDGET]
     if budget is None and len(there) > 1:
         raise ValueError(f"budget: expected one of {', '.join(there)}, got none.")
-    if budget is not None and budget not in there:
-        raise ValueError(f"budget: expected one of {', '.join(there)}, got {budget!r}.")
+    if budget is not None:
+        one_of(budget, there, "budget")
     return there[0] if budget is None else budget
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from instances.fields import one_of
 from solvers.table import NOTE_WIDTH, Table, Tabular
 from studies.analysis.comparison import COLUMNS
 from studies.analysis.gap_statistics import grouping_column
@@ -181,8 +182,7 @@ def grouped_comparison(
     from studies.analysis.comparison import compare_methods
     from studies.analysis.gaps import ANY_BUDGET, study_gaps
 
-    if statistic not in SHOWN:
-        raise ValueError(f"statistic: expected one of {', '.join(SHOWN)}, got {statistic!r}.")
+    one_of(statistic, SHOWN, "statistic")
     columns = [grouping_column(frame, name) for name in column.split("+")]
     for name in columns:
         if frame[name].isna().any():

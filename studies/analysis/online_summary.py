@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from instances.fields import one_of
 from solvers.table import Column, Table
 from studies.analysis.gaps import ANY_BUDGET
 from studies.analysis.intervals import bootstrap_interval, mean_over_instances, seed_interval
@@ -168,8 +169,7 @@ def jct_tests(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
     import pandas as pd
 
     labels = list(dict.fromkeys(frame["label"]))
-    if baseline not in labels:
-        raise ValueError(f"baseline: expected one of {', '.join(labels)}, got {baseline!r}.")
+    one_of(baseline, labels, "baseline")
     rows: list[dict[str, Any]] = []
     for keys, group in frame.dropna(subset=["jct_mean"]).groupby(PLACE, sort=False, dropna=False):
         means = group.pivot_table(index="instance", columns="label", values="jct_mean", aggfunc="mean", sort=False)

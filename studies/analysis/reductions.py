@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from instances.fields import one_of
 from solvers.table import Column, Table, Tabular
 from studies.analysis.gaps import study_gaps
 from studies.text import NONE, percent
@@ -121,8 +122,7 @@ def reductions(frame: pd.DataFrame, method: str, *, budget: str | None = None) -
     repetitions first, and the gaps beside them, are ours.
     """
     gaps = study_gaps(frame, budget)
-    if method not in gaps.labels:
-        raise ValueError(f"method: expected one of {', '.join(gaps.labels)}, got {method!r}.")
+    one_of(method, gaps.labels, "method")
     found = gaps.runs[gaps.runs["has_schedule"]]
     objectives = found.groupby(["instance", "label"], sort=False)["objective"].mean().unstack("label")
     mean_gaps = gaps.mean_gaps()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from instances.spelling import did_you_mean
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
 from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, problem_of_file
@@ -74,6 +75,7 @@ def _names(problem: "Problem", text: str) -> list[str]:
     for name in names:
         if name not in problem.known_bounds:
             of_problem = f" for {problem.noun}" if problem.name == "jobs" else ""
-            known = ", ".join(problem.known_bounds)
-            raise BadInputError(f"--methods: expected some of {known}{of_problem}, got {quoted(name)}.")
+            expected = f"one of {', '.join(problem.known_bounds)}{of_problem}"
+            hint = did_you_mean(name, problem.known_bounds)
+            raise BadInputError(f"--methods: expected {expected}, got {quoted(name)}{hint}.")
     return names

@@ -8,9 +8,9 @@ import typer
 
 from solvers.table import Table
 from studies.cli import options as opt
-from studies.cli.options import cluster
+from studies.cli.options import checked, cluster
 from studies.cli.output import check_outputs, print_json, print_text
-from studies.input import BadInputError, options, quoted, reading
+from studies.input import BadInputError, options, reading
 from studies.options import option
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def convert_command(
     from studies.cli.progress import LiveProgress
     from studies.parameters import option_of_place, reader_options
 
-    if from_ not in READERS:
-        raise BadInputError(f"--from: expected one of {', '.join([*READERS, *JOBS_READERS])}, got {quoted(from_)}.")
+    checked(from_, [*READERS, *JOBS_READERS], "--from")
     given = {
         "cluster": cluster(wanted.gpus),
         "cost": cost.model(),

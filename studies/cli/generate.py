@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.options import cluster
+from studies.cli.options import checked, cluster
 from studies.cli.output import check_distinct, check_writable, print_json, print_text
 from studies.input import BadInputError, options, writing
 from studies.options import option
@@ -77,9 +77,7 @@ def generate_command(
     from studies.cli.progress import LiveProgress
     from studies.parameters import set_parameters
 
-    if family not in (*FAMILIES, PLANTED):
-        choices = ", ".join([*FAMILIES, PLANTED, *ALL_JOBS_FAMILIES, PLANTED_JOBS])
-        raise BadInputError(f"FAMILY: expected one of {choices}, got {family!r}.")
+    checked(family, [*FAMILIES, PLANTED, *ALL_JOBS_FAMILIES, PLANTED_JOBS], "FAMILY")
     if schedule_out is not None and family != PLANTED:
         raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED} knows a schedule.")
     check_distinct([], [output, schedule_out])

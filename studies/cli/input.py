@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.spelling import did_you_mean
 from studies.input import MAX_BYTES, quoted
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def usage_line(error: Any) -> str:
     kind, message = type(error).__name__, str(error.format_message())
     if kind == "NoSuchOption":
         known = [name for parameter in context.command.params for name in parameter.opts] if context else []
-        near = difflib.get_close_matches(error.option_name, known, n=1)
-        hint = f", did you mean {near[0]}?" if near else "."
-        return f"{error.option_name}: expected an option of {command}{hint}"
+        return f"{error.option_name}: expected an option of {command}{did_you_mean(error.option_name, known)}."
     if kind == "MissingParameter":
         return f"{_name(error.param)}: expected a value for {command}, got nothing."
     if kind == "BadOptionUsage":
@@ -35,7 +34,9 @@ def usage_line(error: Any) -> str:
         return f"{error.option_name}: expected {expected} after it."
     if message.startswith(("No such command", "Missing command")):
         known = [] if context is None else context.command.list_commands(context)
-        return f"{command}: expected a command ({', '.join(known)}). {message}"
+        given = re.search("'(.*)'", message.partition(" Did you")[0])
+        got = f"{given[1]!r}{did_you_mean(given[1], known)}" if given else "nothing"
+        return f"{command}: expected a command ({', '.join(known)}), got {got}."
     if message.startswith("Got unexpected extra argument"):
         return f"{command}: expected fewer arguments, g{message[1:]}."
     place = _name(error.param) if getattr(error, "param", None) is not None else command

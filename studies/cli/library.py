@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 def _problem(text: str) -> str:
     """Read the name of a problem."""
-    if text not in ("dag", "jobs"):
-        raise BadInputError(f"--problem: expected dag or jobs, got {quoted(text)}.")
-    return text
+    return opt.checked(text, ("dag", "jobs"), "--problem")
 
 
 LIBRARY = Annotated[
@@ -62,8 +60,8 @@ class EntryOptions:
             If no instance has the family, or a name that begins as given.
         """
         families = dict.fromkeys(entry.family for entry in known.catalogue.values())
-        if self.family is not None and self.family not in families:
-            raise BadInputError(f"--family: expected one of {', '.join(families)}, got {quoted(self.family)}.")
+        if self.family is not None:
+            opt.checked(self.family, families, "--family")
         for name in self.names or ():
             if not any(each.startswith(name) for each in known.catalogue):
                 near = known.similar_names(name)

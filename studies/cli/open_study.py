@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from studies.cli.options import checked
 from studies.input import BadInputError, options, reading
 
 if TYPE_CHECKING:
@@ -48,6 +49,4 @@ def budgets_of_study(frame: "pd.DataFrame", wanted: str | None, folder: Path) ->
     known = budgets_of(frame) or [ANY_BUDGET]
     if wanted is None:
         return known
-    if wanted not in known:
-        raise BadInputError(f"--budget: expected one of {', '.join(known)}, got {wanted!r}.")
-    return [wanted]
+    return [checked(wanted, known, "--budget")]

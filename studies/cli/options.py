@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
+from instances.spelling import did_you_mean
 from studies.input import BadInputError, options, quoted
 from studies.options import OptionSpec, integer, number, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from instances.clusters.cluster import Cluster
     from instances.clusters.cost_model import CostModel
@@ -84,6 +85,16 @@ def flag_of(name: str, spec: OptionSpec) -> str:
     return spec.flag or f"--{name.replace('_', '-')}"
 
 
+def checked(text: str, known: Collection[str], place: str) -> str:
+    """Return one of the known names; the message names the option and the nearest name."""
+    from instances.fields import one_of
+
+    try:
+        return one_of(text, known, place)
+    except ValueError as error:
+        raise BadInputError(str(error)) from error
+
+
 def objective(text: str) -> str:
     """Read the name of an objective of either problem; hyphens stand for underscores."""
     from instances.dag.objective import Objective
@@ -92,7 +103,8 @@ def objective(text: str) -> str:
     name = text.replace("-", "_")
     if name not in [*Objective, *JobsObjective]:
         expected = f"{' or '.join(Objective)}, for jobs {' or '.join(JobsObjective)}"
-        raise BadInputError(f"--objective: expected {expected}, got {quoted(text)}.")
+        hint = did_you_mean(name, [*Objective, *JobsObjective])
+        raise BadInputError(f"--objective: expected {expected}, got {quoted(text)}{hint}.")
     return name
 
 
@@ -100,9 +112,7 @@ def contention(text: str) -> str:
     """Read the name of a rule of contention."""
     from instances.dag.contention import Contention
 
-    if text not in list(Contention):
-        raise BadInputError(f"--contention: expected {' or '.join(Contention)}, got {quoted(text)}.")
-    return text
+    return checked(text, list(Contention), "--contention")
 
 
 def method(text: str) -> str:
@@ -121,9 +131,7 @@ def exact_method(text: str) -> str:
     """Read the name of an exact method for DAGs."""
     from solvers.problem import DAG
 
-    if text not in DAG.exact_methods:
-        raise BadInputError(f"--against: expected {' or '.join(DAG.exact_methods)}, got {quoted(text)}.")
-    return text
+    return checked(text, DAG.exact_methods, "--against")
 
 
 def cluster(text: str | None) -> Cluster | None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from instances.spelling import did_you_mean
 from studies.cli import options as opt
 from studies.cli.input import is_jobs_file
 from studies.input import BadInputError
@@ -58,7 +59,7 @@ def chosen_objective(problem: "Problem", name: str | None) -> str:
         return str(problem.default_objective)
     if name not in list(problem.objectives):
         expected = f"{' or '.join(problem.objectives)} for {problem.noun}"
-        raise BadInputError(f"--objective: expected {expected}, got {name!r}.")
+        raise BadInputError(f"--objective: expected {expected}, got {name!r}{did_you_mean(name, problem.objectives)}.")
     return name
 
 

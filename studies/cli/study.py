@@ -7,6 +7,7 @@ import typer
 
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, budgets_of_study, open_study, read_spec
+from studies.cli.options import checked
 from studies.cli.output import (
     check_outputs,
     check_writable,
@@ -201,8 +202,7 @@ def study_table_command(
     check_outputs([], [markdown, csv, latex, frame_file, traces_file])
     parts = ["gaps", "jct"] if what is None else [part.strip() for part in what.split(",")]
     for part in parts:
-        if part not in PARTS:
-            raise BadInputError(f"--what: expected some of {', '.join(PARTS)}, got {part!r}.")
+        checked(part, PARTS, "--what")
     read_target = number("--targets", high=LARGEST_TARGET)
     gaps_wanted = [read_target(text.strip()) / 100 for text in targets.split(",")]
     from studies.analysis.bound_ratios import study_bound_ratios
@@ -283,8 +283,7 @@ def study_plot_command(
     """Draw the figures of a study."""
     kinds = [kind.strip() for kind in formats.split(",")]
     for kind in kinds:
-        if kind not in FORMATS:
-            raise BadInputError(f"--format: expected some of {', '.join(FORMATS)}, got {kind!r}.")
+        checked(kind, FORMATS, "--format")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     from solvers.run.versions import available_cores

@@ -59,8 +59,7 @@ class TrainOptions:
 def train_command(asked: TrainOptions, as_json: opt.AS_JSON = False) -> None:
     """Train a learned method and write its weights (Ctrl-C: the best so far)."""
     learner, out = asked.learner, asked.out
-    if learner not in LEARNERS:
-        raise BadInputError(f"METHOD: expected {', '.join(LEARNERS[:-1])} or {LEARNERS[-1]}, got {quoted(learner)}.")
+    opt.checked(learner, LEARNERS, "METHOD")
     of_others = ("updates",) if learner == "worl-rtgs" else ("steps", "gamma", "fine_tune", "spread", "weights")
     for name in of_others:
         if (value := getattr(asked, name)) is not None:

@@ -8,6 +8,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from instances.fields import one_of
+from instances.spelling import did_you_mean
 from solvers.check_arguments import GIVEN_BY_SOLVE
 from solvers.problem import PROBLEMS
 from studies.experiment.specification import DAG
@@ -27,7 +29,8 @@ def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
     if ":" not in name:
         known = PROBLEMS[problem].methods
         if name not in known:
-            raise ValueError(f"method: expected one of {', '.join(known)} or MODULE:FUNCTION, got {name!r}.")
+            expected = f"one of {', '.join(known)} or MODULE:FUNCTION"
+            raise ValueError(f"method: expected {expected}, got {name!r}{did_you_mean(name, known)}.")
         return name
     module, _, function = name.partition(":")
     try:
@@ -70,7 +73,8 @@ class CheckedMethod:
         for key in parameters:
             if key in GIVEN_BY_SOLVE or (key not in accepted and not takes_all):
                 expected = f"a parameter of {name} ({', '.join(accepted) or 'it has none'})"
-                raise ValueError(f"{place}.parameters: expected {expected}, got {key!r}.")
+                hint = did_you_mean(key, accepted)
+                raise ValueError(f"{place}.parameters: expected {expected}, got {key!r}{hint}.")
         if not isinstance(method, str):
             _check_complete(place, name, signature, parameters)
         defaults = {key: value.default for key, value in accepted.items() if value.default is not value.empty}
@@ -141,8 +145,8 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
     if "placement" in parameters:
         placement_rule(parameters["placement"])
     mode = parameters.get("mode")
-    if of_a_srpt and mode not in (None, *MODES):
-        raise ValueError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}.")
+    if of_a_srpt and mode is not None:
+        one_of(mode, MODES, "mode")
     for name, low in (("agents", 1), ("forwards", 0)):
         value = parameters.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < low):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from instances.clusters.cost_model import CostModel
 from instances.fields import TomlTable, checked_text
 from instances.readers.dag.bundled import BUNDLED
+from instances.spelling import did_you_mean
 from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
     DAG,
@@ -292,6 +292,5 @@ def spec_path(text: str) -> Path:
     name = text.replace("-", "_")
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
+    hint = did_you_mean(Path(name).stem, known)
     raise ValueError(f"specification: expected a TOML file or one of {', '.join(known)}, got {text!r}{hint}.")

@@ -12,6 +12,7 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
 from instances.library.ledger import KnownBound, KnownSchedule, LedgerContradictionError, Provenance, locked
+from instances.spelling import did_you_mean
 from solvers.confirm import confirm_bound
 from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
 from solvers.lower_bound import lower_bound
@@ -67,12 +68,11 @@ class UpdatePlan:
 
     def __post_init__(self) -> None:
         """Refuse names that neither problem knows."""
-        known = {BOUNDS, *(name for each in PROBLEMS.values() for name in (*each.methods, *each.bounds))}
+        known = [BOUNDS, *(name for each in PROBLEMS.values() for name in (*each.methods, *each.bounds))]
         for name in self.methods:
             if name not in known:
-                raise ValueError(
-                    f"methods: expected methods, bounds without search or {BOUNDS!r} for all of these, got {name!r}."
-                )
+                expected = f"methods, bounds without search or {BOUNDS!r} for all of these"
+                raise ValueError(f"methods: expected {expected}, got {name!r}{did_you_mean(name, known)}.")
 
 
 CONFIRMING_JOBS_METHOD = "milp-time-indexed"

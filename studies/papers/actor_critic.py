@@ -18,6 +18,7 @@ import numpy as np
 from heuristics.jobs.actor_critic.gossip import gossip_graph, random_weights
 from heuristics.jobs.actor_critic.settings import PRINTED, REPAIRED
 from heuristics.jobs.actor_critic.train import TrainingRuns, actor_critic
+from instances.spelling import did_you_mean
 from instances.text_file import whole_file
 from solvers.table import Table
 from studies.input import reading, writing
@@ -218,7 +219,8 @@ def variants_named(text: str) -> tuple[ActorCriticVariant, ...]:
     chosen: dict[str, ActorCriticVariant] = {}
     for part in (part.strip() for part in text.split(";")):
         if part not in SETS and part not in single:
-            raise ValueError(f"variants: expected {', '.join(SETS)} or the name of a variant, got {part!r}.")
+            hint = did_you_mean(part, [*SETS, *single])
+            raise ValueError(f"variants: expected {', '.join(SETS)} or the name of a variant, got {part!r}{hint}.")
         chosen |= {variant.name: variant for variant in SETS.get(part) or (single[part],)}
     return tuple(chosen.values())
 

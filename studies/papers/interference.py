@@ -29,6 +29,7 @@ from heuristics.jobs.interference_predictor.samples import (
     random_co_locations,
 )
 from instances.clusters.cluster import parse_cluster
+from instances.fields import one_of
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.interference import NOT_TOGETHER
@@ -152,8 +153,7 @@ def generated_worlds(text: str) -> list[World]:
     """
     names = [name.strip() for name in text.split(",")]
     for name in names:
-        if name not in GENERATED and name != MEASURED:
-            raise ValueError(f"worlds: expected {', '.join(GENERATED)} or {MEASURED}, got {name!r}.")
+        one_of(name, [*GENERATED, MEASURED], "worlds")
         if names.count(name) > 1:
             raise ValueError(f"worlds: expected each name once, got {name!r} twice.")
     return [GENERATED[name] for name in names if name in GENERATED]

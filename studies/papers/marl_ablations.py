@@ -21,6 +21,7 @@ from heuristics.jobs.marl.policy import marl_run
 from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances_sha256
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
 from heuristics.jobs.marl.training.settings import TrainingSettings
+from instances.spelling import did_you_mean
 from instances.text_file import whole_file
 from solvers.table import Table
 from studies.analysis.intervals import seed_interval
@@ -194,7 +195,7 @@ def named(things: Sequence[Thing], text: str, expected: str) -> tuple[Thing, ...
     known = [thing.name for thing in things]
     for name in names:
         if name not in known:
-            raise ValueError(f"{expected} {'; '.join(known)}, got {name!r}.")
+            raise ValueError(f"{expected} {'; '.join(known)}, got {name!r}{did_you_mean(name, known)}.")
     return tuple(thing for thing in things if thing.name in names)
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heuristics.jobs.predictors.predictor import predictor_class
+from instances.fields import one_of
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
 from instances.jobs.json import read_jobs_instance
 from instances.jobs.objective import JobsObjective
+from instances.spelling import did_you_mean
 from studies.analysis.frames import to_frame
 from studies.analysis.online_summary import online_summary, summary_tables
 from studies.experiment.run_study import run_study
@@ -257,7 +259,10 @@ def _run(chosen: OnlineOptions, monitor: Monitor) -> OnlineStudy:
         methods, instances = _methods(chosen.compare, chosen.predictor), _instances(chosen, loads)
         objective = chosen.objective.replace("-", "_")
         if objective not in list(JobsObjective):
-            raise BadInputError(f"--objective: expected {' or '.join(JobsObjective)} for jobs, got {objective!r}.")
+            expected = f"{' or '.join(JobsObjective)} for jobs"
+            raise BadInputError(
+                f"--objective: expected {expected}, got {objective!r}{did_you_mean(objective, JobsObjective)}."
+            )
         frame = online_against_offline(
             instances,
             methods,
@@ -275,8 +280,7 @@ def _run(chosen: OnlineOptions, monitor: Monitor) -> OnlineStudy:
 
 def _methods(compare: str, predictor: str) -> list[StudyMethod]:
     """Return what is compared."""
-    if compare not in COMPARISONS:
-        raise BadInputError(f"--compare: expected {' or '.join(COMPARISONS)}, got {compare!r}.")
+    one_of(compare, COMPARISONS, "compare")
     if compare not in WITH_PREDICTOR:
         return COMPARISONS[compare]()
     predictor_class(predictor)  # raises for an unknown name
@@ -286,8 +290,7 @@ def _methods(compare: str, predictor: str) -> list[StudyMethod]:
 def _instances(chosen: OnlineOptions, loads: tuple[float, ...]) -> list[JobsGrid | InstanceFiles]:
     """Return what is scheduled; files are read once here, so that an error names a broken one."""
     if not chosen.files:
-        if chosen.family not in ALL_JOBS_FAMILIES:
-            raise BadInputError(f"--family: expected one of {', '.join(ALL_JOBS_FAMILIES)}, got {chosen.family!r}.")
+        one_of(chosen.family, ALL_JOBS_FAMILIES, "family")
         return [JobsGrid(families=(chosen.family,), jobs=(chosen.jobs,), loads=loads, count=chosen.seeds)]
     for file in chosen.files:
         with reading(file):

@@ -30,6 +30,7 @@ from instances.dag.instance import NO_LIMIT
 from instances.dag.json import read_dag_instance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
+from instances.fields import one_of
 from instances.generators.dag.generate import generate
 from solvers.table import Table
 from studies.experiment.plan import paired_seed
@@ -112,8 +113,7 @@ def plan_distance_study(
     for name, value, least in (("placements", placements, 2), ("pairs", pairs, 2), ("resamples", resamples, 1)):
         if value < least:
             raise ValueError(f"{name}: expected at least {least}, got {value}.")
-    if order not in ("rank", "index"):
-        raise ValueError(f"order: expected rank or index, got {order!r}.")
+    one_of(order, ("rank", "index"), "order")
     rows: list[PlanDistanceRow] = []
     for instance in instances:
         on_instance(instance.name)
@@ -292,8 +292,7 @@ def plan_distance_instances(gpus: str = "clusters", seed: int = 0) -> Iterator[D
     ValueError
         If `gpus` is neither.
     """
-    if gpus not in GPUS:
-        raise ValueError(f"gpus: expected {' or '.join(GPUS)}, got {gpus!r}.")
+    one_of(gpus, GPUS, "gpus")
     number = 0
     for family in PLAN_DISTANCE_FAMILIES:
         for tasks, cluster, ccr in PLAN_DISTANCE_SIZES:
@@ -567,8 +566,7 @@ def plan_distance_figure(table: PlanDistanceTable, ax: Axes | None = None, *, di
     ValueError
         If the study has no such distance.
     """
-    if distance not in table.distances:
-        raise ValueError(f"distance: expected one of {', '.join(table.distances)}, got {distance!r}.")
+    one_of(distance, table.distances, "distance")
     others = [name for name in table.distances if table.pearson_of(name)]
     labels = [
         *table.families,

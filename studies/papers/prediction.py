@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heuristics.jobs.predictors.predictor import PREDICTORS, predictor_named
+from instances.fields import one_of
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.servers import JobsServer
@@ -341,8 +342,7 @@ def _run(chosen: PredictionOptions, monitor: Monitor) -> list[PredictionQuality]
             instances.append(recorded_run_times(trace, name=file.name.split(".")[0], skip_rows=chosen.skip_rows))
     names = [name.strip() for name in chosen.predictors.split(",")]
     for name in names:
-        if name not in PREDICTORS:
-            raise ValueError(f"predictors: expected some of {', '.join(PREDICTORS)}, got {name!r}.")
+        one_of(name, PREDICTORS, "predictors")
     total = len(names) * len(instances)
     done: list[PredictionQuality] = []
 

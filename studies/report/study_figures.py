@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from instances.fields import one_of
 from studies.analysis.gaps import ANY_BUDGET, budgets_of, study_gaps
 from studies.report.curve_figures import (
     convergence,
@@ -84,9 +85,8 @@ def write_figures(
     ValueError
         If there is no such figure.
     """
-    unknown = [name for name in names if name not in FIGURES]
-    if unknown:
-        raise ValueError(f"figures: expected some of {', '.join(FIGURES)}, got {unknown[0]!r}.")
+    for name in names:
+        one_of(name, FIGURES, "figures")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tasks = []

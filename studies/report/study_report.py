@@ -11,6 +11,7 @@ from instances.dag.gantt import plot_gantt
 from instances.dag.instance import DagInstance
 from instances.dag.objective import finish_times
 from instances.dag.schedule import DagSchedule
+from instances.fields import one_of
 from solvers.run.versions import version_of, versions
 from solvers.table import Column, Shaded, Table
 from studies.analysis.anytime import bound_curves
@@ -108,8 +109,8 @@ def study_report_html(store: StudyStore, *, title: str | None = None, baseline: 
     """
     record, frame = study_record(store), to_frame(store)
     labels = list(dict.fromkeys(record.runs.loc[record.runs["phase"] == "method", "label"]))
-    if baseline is not None and baseline not in labels:
-        raise ValueError(f"baseline: expected one of {', '.join(labels)}, got {baseline!r}.")
+    if baseline is not None:
+        one_of(baseline, labels, "baseline")
     points = traces(store)
     results, words = [], []
     for budget in (budgets_of(frame) or [ANY_BUDGET]) if len(frame) else []:

@@ -27,7 +27,7 @@ def test_dir_lists_the_public_names() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """Tests that a misspelt name is refused as Python expects it."""
-    with pytest.raises(AttributeError, match=r"^optgap: expected one of .*, got 'slove'\.$"):
+    with pytest.raises(AttributeError, match=r"^optgap: expected one of .*, got 'slove' \(did you mean solve\?\)\.$"):
         optgap.slove
 
 
@@ -62,9 +62,13 @@ def test_methods_by_problem() -> None:
 
 def test_generate_and_convert_name_what_is_known() -> None:
     """Tests that an unknown family or format is refused with the names that would work."""
-    with pytest.raises(ValueError, match=r"^family: expected one of transformer.*, got 'transfromer'\.$"):
+    with pytest.raises(
+        ValueError, match=r"^family: expected one of .*, got 'transfromer' \(did you mean transformer\?\)\.$"
+    ):
         optgap.generate("transfromer", tasks=4, seed=0)
-    with pytest.raises(ValueError, match=r"^format: expected one of .*pipedream.*, got 'pipedraem'\.$"):
+    with pytest.raises(
+        ValueError, match=r"^format: expected one of .*pipedream.*, got 'pipedraem' \(did you mean pipedream\?\)\.$"
+    ):
         optgap.convert("pipedraem", "file.txt")
 
 

@@ -249,7 +249,7 @@ def test_ctrl_c_keeps_what_there_is(heft_example: DagInstance, monkeypatch: pyte
 def test_unknown_methods_are_refused_before_any_runs(example_e: DagInstance) -> None:
     """Tests that a wrong name at the end costs no time at the beginning."""
     heard: list[str] = []
-    with pytest.raises(ValueError, match=r"^methods: expected some of .*, got 'heft'\.$"):
+    with pytest.raises(ValueError, match=r"^methods: expected one of .*, got 'heft'\.$"):
         lower_bound(example_e, methods=["area", "heft"], on_method=lambda name, so_far: heard.append(name))
     with pytest.raises(ValueError, match=r"^confirm_time_limit: expected none without confirm, got 2\.$"):
         lower_bound(example_e, confirm_time_limit=2)

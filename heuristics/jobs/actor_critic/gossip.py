@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from instances.fields import one_of
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -40,8 +42,7 @@ def gossip_graph(name: str, num_agents: int) -> NDArray[np.bool_]:
     """
     if num_agents < 1:
         raise ValueError(f"num_agents: expected at least 1, got {num_agents}.")
-    if name not in GOSSIP_GRAPHS:
-        raise ValueError(f"graph: expected one of {', '.join(GOSSIP_GRAPHS)}, got {name!r}.")
+    one_of(name, GOSSIP_GRAPHS, "graph")
     agent = np.arange(num_agents)
     distance: NDArray[np.int64] = np.abs(agent[:, np.newaxis] - agent)
     edges: NDArray[np.bool_] = distance == 1

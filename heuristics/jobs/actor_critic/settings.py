@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from instances.fields import one_of
+
 SIGNALS = ("q_residual", "q_value", "q_advantage", "v")
 SIGNS = ("printed", "repaired")
 SCHEDULES = ("constant", "harmonic")
@@ -110,8 +112,7 @@ class ActorCriticSettings:
             ("signal", SIGNALS), ("sign", SIGNS), ("alpha_schedule", SCHEDULES), ("update", UPDATES),
             ("target", TARGETS), ("restart", RESTARTS),
         ):  # fmt: skip
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {getattr(self, name)!r}.")
+            one_of(getattr(self, name), allowed, name)
         for name in (
             "iterations", "critic_steps", "actor_steps", "width", "depth", "advantage_samples", "episode_steps",
         ):  # fmt: skip

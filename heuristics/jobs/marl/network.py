@@ -14,6 +14,7 @@ from heuristics.jobs.marl.observation import (
     SERVER_FEATURES,
     SUMMARY_FEATURES,
 )
+from instances.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -54,7 +55,7 @@ class Variant(StrEnum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Name the choices."""
-        raise ValueError(f"variant: expected one of {', '.join(cls)}, got {value!r}.")
+        raise ValueError(f"variant: expected one of {', '.join(cls)}, got {value!r}{did_you_mean(value, cls)}.")
 
 
 def initial_parameters(

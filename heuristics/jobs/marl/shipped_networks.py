@@ -8,6 +8,7 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 from heuristics.jobs.marl.network_files import load_any_network, load_network, untrained_network
+from instances.fields import one_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -71,8 +72,7 @@ def shipped_document(training: int | None = None) -> dict[str, Any]:
 def network_in(folder: Path, training: int | None = None, stage: str | None = None) -> TrainedNetwork:
     """Return a network of a folder that `ship_marl` wrote; parameters and errors as in `shipped_network`."""
     chosen = STAGES[0] if stage is None else stage
-    if chosen not in STAGES:
-        raise ValueError(f"stage: expected one of {', '.join(STAGES)}, got {chosen!r}.")
+    one_of(chosen, STAGES, "stage")
     return _checked(folder, _number(_index(folder), training), chosen)
 
 

@@ -15,6 +15,7 @@ from heuristics.jobs.placements.heavy_edge_variants import (
     StageOrder,
 )
 from heuristics.jobs.placements.random_placement import RandomPlacement
+from instances.fields import one_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -45,8 +46,7 @@ def placement_rule(name: str) -> type[Any]:
     ValueError
         If the name is unknown.
     """
-    if not isinstance(name, str) or name not in PLACEMENTS:
-        raise ValueError(f"placement: expected one of {', '.join(PLACEMENTS)}, got {name!r}.")
+    one_of(name, PLACEMENTS, "placement")
     return PLACEMENTS[name]
 
 

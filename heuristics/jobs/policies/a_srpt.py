@@ -16,6 +16,7 @@ from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
 from heuristics.jobs.policies.guided_policy import ASrptParameters, GuidedPolicy
 from heuristics.jobs.policies.run_policy import online_method
+from instances.fields import one_of
 from instances.jobs.objective import JobsObjective
 
 if TYPE_CHECKING:
@@ -339,8 +340,7 @@ def a_srpt_policy(
     ValueError
         If the mode is unknown.
     """
-    if mode not in MODES:
-        raise ValueError(f"mode: expected one of {', '.join(MODES)}, got {mode!r}.")
+    one_of(mode, MODES, "mode")
     chosen = ASrptParameters() if parameters is None else parameters
     is_weighted = (
         JobsObjective(objective) is JobsObjective.WEIGHTED_COMPLETION and len(set(instance.weight.tolist())) > 1

@@ -15,6 +15,7 @@ from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
 from heuristics.jobs.policies.run_policy import OnlineMethod, online_method
 from heuristics.jobs.policy import Policy
+from instances.fields import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,8 +208,7 @@ def srtf(instance: JobsInstance, *, head: str = "skips") -> Policy:
     The rule that skips is the shortest job first of the simulator of github alibaba/clusterdata,
     cluster-trace-gpu-v2020; the one that blocks is a reconstruction of ours.
     """
-    if head not in ORDERS:
-        raise ValueError(f"head: expected one of {', '.join(ORDERS)}, got {head!r}.")
+    one_of(head, ORDERS, "head")
     return ORDERS[head](JobShapes(instance), DURATION)
 
 

@@ -6,6 +6,9 @@ import importlib
 import inspect
 from typing import TYPE_CHECKING, Any, Protocol
 
+from instances.fields import one_of
+from instances.spelling import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -87,8 +90,7 @@ def predictor_class(name: str, parameters: Iterable[str] = ()) -> type[Any]:
     ValueError
         If the name or a parameter is unknown.
     """
-    if name not in PREDICTORS:
-        raise ValueError(f"predictor: expected one of {', '.join(PREDICTORS)}, got {name!r}.")
+    one_of(name, PREDICTORS, "predictor")
     module, _, kind = PREDICTORS[name].partition(":")
     predictor: type[Any] = getattr(importlib.import_module(module), kind)
     known = [
@@ -100,7 +102,8 @@ def predictor_class(name: str, parameters: Iterable[str] = ()) -> type[Any]:
     for parameter in parameters:
         if parameter not in known:
             choices = ", ".join(dict.fromkeys(known)) if known else "no parameters"
-            raise ValueError(f"predictor_parameters of {name}: expected {choices}, got {parameter!r}.")
+            hint = did_you_mean(parameter, known)
+            raise ValueError(f"predictor_parameters of {name}: expected {choices}, got {parameter!r}{hint}.")
     return predictor
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from instances.clusters.gpu_kinds import gpu_kind
 from instances.dag.task_graph import TaskGraph
+from instances.fields import one_of
 from instances.generators.dag.generate import FAMILIES
 from instances.generators.dag.graph_builder import GraphBuilder
 from instances.generators.dag.random_graphs import layered, log_uniform
@@ -224,9 +225,7 @@ def multi_tenant(
     jobs = check_integer("jobs", max(round(tasks / 15), 1) if jobs is None else jobs, low=1, high=tasks)
     load = check_number("load", load, low=0.0)
     for index, family in enumerate(families):
-        if family not in FAMILIES or family in WITH_SEVERAL_JOBS:
-            single = ", ".join(name for name in FAMILIES if name not in WITH_SEVERAL_JOBS)
-            raise ValueError(f"families[{index}]: expected one of {single}, got {family!r}.")
+        one_of(family, [name for name in FAMILIES if name not in WITH_SEVERAL_JOBS], f"families[{index}]")
     if not families:
         raise ValueError("families: expected at least one family, got none.")
     graphs: list[TaskGraph] = []

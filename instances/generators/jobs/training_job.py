@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.fields import one_of
 from instances.generators.jobs.network_models import ELEMENT_BYTES, NETWORK_MODELS
 from instances.jobs.instance import Stage
 from instances.jobs.replicas_fit import replicas_fit
@@ -205,8 +206,7 @@ def checked_models(models: Sequence[str] | None) -> tuple[str, ...]:
     """
     names = tuple(NETWORK_MODELS) if models is None else tuple(models)
     for name in names:
-        if name not in NETWORK_MODELS:
-            raise ValueError(f"models: expected some of {', '.join(NETWORK_MODELS)}, got {name!r}.")
+        one_of(name, NETWORK_MODELS, "models")
     if not names:
         raise ValueError("models: expected at least one network, got none.")
     return names

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from instances.fields import one_of
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import contract_zero_time
 from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
@@ -216,8 +217,7 @@ class JobSelection:
     def __post_init__(self) -> None:
         """Check the ranges."""
         check_at_least("count", self.count, 1)
-        if self.pick not in PICKS:
-            raise ValueError(f"pick: expected one of {', '.join(PICKS)}, got {self.pick!r}.")
+        one_of(self.pick, PICKS, "pick")
 
 
 @fields_as_parameters

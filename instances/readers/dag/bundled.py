@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from instances.fields import one_of
 from instances.readers.dag.read import read_instance
 
 if TYPE_CHECKING:
@@ -72,6 +73,5 @@ def bundled_instance(name: str, *, cluster: Cluster | None = None, seed: int = 0
 
 def _bundled(name: str) -> Bundled:
     """Return the entry of a name."""
-    if name not in BUNDLED:
-        raise ValueError(f"bundled instance: expected one of {', '.join(BUNDLED)}, got {name!r}.")
+    one_of(name, BUNDLED, "bundled instance")
     return BUNDLED[name]

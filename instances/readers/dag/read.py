@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instances.readers.format import Format, format_named, read_format
+from instances.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,8 @@ def option_from_text(format_name: str, name: str, text: str) -> object:
     known = format_named(READERS, format_name).options()
     key = name.replace("-", "_")
     if key not in known:
-        raise ValueError(f"option {name}: expected one of {', '.join(known) or 'no options'}, got {name!r}.")
+        expected = f"one of {', '.join(known) or 'no options'}"
+        raise ValueError(f"option {name}: expected {expected}, got {name!r}{did_you_mean(key, known)}.")
     annotation = str(known[key].annotation)
     kind = annotation.removesuffix(" | None")
     if kind != annotation and text.lower() == "none":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.clusters.cluster import parse_cluster
+from instances.fields import one_of
 from instances.generators.jobs.generate import releases_at_load
 from instances.generators.jobs.independent import iterations_for
 from instances.generators.jobs.training_job import checked_models, draw_training_job
@@ -160,8 +161,7 @@ class TraceOptions:
         if self.cluster is not None and self.nodes is not None:
             raise ValueError("nodes: expected either a cluster or a list of nodes, got both.")
         for status in self.statuses or ():
-            if status not in STATUSES:
-                raise ValueError(f"statuses: expected some of {', '.join(STATUSES)}, got {status!r}.")
+            one_of(status, STATUSES, "statuses")
 
     def kept(self, trace: Sequence[GpuTraceJob]) -> list[GpuTraceJob]:
         """Return the jobs that are asked for, in the order of the file."""

@@ -255,7 +255,7 @@ def test_misuse(frame: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="baseline: expected one of worl-rtgs, .* got 'sa'"):  # noqa: RUF043
         compare_methods(frame, budget=BUDGET, baseline="sa")
     table = compare_methods(frame, budget=BUDGET)
-    with pytest.raises(ValueError, match="columns: expected some of method, .*, got 'colour'"):  # noqa: RUF043
+    with pytest.raises(ValueError, match="columns: expected one of method, .*, got 'colour'"):  # noqa: RUF043
         table.to_latex(["colour"])
     with pytest.raises(KeyError, match="sa"):
         table["sa"]

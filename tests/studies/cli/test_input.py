@@ -245,11 +245,11 @@ PROFILE = ("convert", "--from", "pipedream", str(bundled_path("inception-block")
 ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((), "optgap: expected a command"),
     (("slove", "e.json"), "optgap: expected a command (demo, generate, "),
-    (("--verbose",), "--verbose: expected an option of optgap, did you mean --version?"),
+    (("--verbose",), "--verbose: expected an option of optgap."),
     (("solve",), "FILE: expected a value for optgap solve, got nothing."),
     (("verify", "e.json"), "SCHEDULE: expected a value for optgap verify, got nothing."),
     (("solve", "e.json", "f.json"), "optgap solve: expected fewer arguments"),
-    (("solve", "e.json", "--methd", "heft"), "--methd: expected an option of optgap solve, did you mean --method?"),
+    (("solve", "e.json", "--methd", "heft"), "--methd: expected an option of optgap solve (did you mean --method?)."),
     ((*HEFT, "--seed"), "--seed: expected a value after it."),
     ((*HEFT, "--json=1"), "--json: expected no value after it."),
     (("solve", "missing.json"), "missing.json: expected a file that can be read, got: no such file or directory."),
@@ -283,7 +283,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*HEFT, "--gantt", "nowhere/g.svg"), "nowhere/g.svg: expected a file that can be written"),
     ((*HEFT, "--schedule-out", "."), ".: expected a file that can be written, got: is a directory."),
     ((*HEFT, "--threads", "2000"), "--threads: expected an integer of at most 1024, got 2000."),
-    ((*HEFT, "--against", "woa"), "--against: expected cp-sat or down-sets or milp-"),
+    ((*HEFT, "--against", "woa"), "--against: expected one of cp-sat, down-sets, milp-"),
     ((*HEFT, "--schedule-out", "e.json"), "e.json: expected another file to write than the one that is read."),
     ((*HEFT, "--schedule-out", "s.svg", "--gantt", "./s.svg"), "s.svg: expected a file of its own for each output"),
     (("convert", "e.json", "--from", "stg", "-o", "e.json"), "e.json: expected another file to write"),
@@ -299,8 +299,8 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*PROFILE, "--set", "micro_batches=10000000000"), "--set micro_batches: expected an integer of at most"),
     ((*PROFILE, "--reference-kind", "V100"), "--reference-kind: expected a name such as V100-16GB or V100-32GB"),
     (("solve", "/dev/zero"), "/dev/zero: expected a regular file, got a device or a pipe."),
-    (("bound", "e.json", "--methods", "heft"), "--methods: expected some of critical-path, "),
-    (("bound", "e.json", "--methods", "area,"), "--methods: expected some of critical-path, "),
+    (("bound", "e.json", "--methods", "heft"), "--methods: expected one of critical-path, "),
+    (("bound", "e.json", "--methods", "area,"), "--methods: expected one of critical-path, "),
     (("generate",), "FAMILY: expected the name of a family (see --list), got nothing."),
     (("generate", "layered"), "--output: expected a file to write, got nothing."),
     (("generate", "layred", "-o", "i.json"), "FAMILY: expected one of layered, "),
@@ -344,6 +344,36 @@ def test_misuse(arguments: tuple[str, ...], expected: str, run: Run, example_fil
     """Tests that misuse is refused with the option or file and what was expected there."""
     refused(run(*arguments), expected)
     assert sorted(path.name for path in Path.cwd().iterdir()) == [example_file]
+
+
+MISSPELT = [
+    (("slove", "e.json"), "solve"),
+    (("study", "plan-distanse"), "plan-distance"),
+    (("library", "chek"), "check"),
+    (("solve", "e.json", "--method", "hetf"), "heft"),
+    (("solve", "e.json", "--method", "srft"), "srtf"),
+    (("solve", "e.json", "--against", "down_set"), "down-sets"),
+    (("solve", "e.json", "--objective", "makspan"), "makespan"),
+    (("solve", "e.json", "--contention", "nci"), "nic"),
+    ((*WOA, "--set", "populaton=9"), "population"),
+    (("bound", "e.json", "--methods", "area,critcal-path"), "critical-path"),
+    (("generate", "layred", "-o", "i.json"), "layered"),
+    (("generate", "jobs-posson", "-o", "i.json"), "jobs-poisson"),
+    ((*GENERATE, "--set", "layer=3"), "layers"),
+    ((*CONVERT, "pipedraem"), "pipedream"),
+    ((*CONVERT, "stg", "--set", "num_gpu=4"), "num_gpus"),
+    (("train", "marl-gosip", "-o", "w.npz"), "marl-gossip"),
+    (("library", "list", "--family", "choleksy"), "cholesky"),
+    (("library", "update", "dag-000", "--methods", "hetf"), "heft"),
+    (("study", "run", "whaels"), "whales"),
+]
+"""Arguments with a misspelt name, and the name that is meant."""
+
+
+@pytest.mark.parametrize(("arguments", "meant"), MISSPELT, ids=[" ".join(arguments) for arguments, _ in MISSPELT])
+def test_a_misspelt_name_is_recognised(arguments: tuple[str, ...], meant: str, run: Run, example_file: str) -> None:
+    """Tests that the nearest command, method, family, format, preset, parameter or entry is suggested, and no other."""
+    refused(run(*arguments), "", f" (did you mean {meant}?).\n")
 
 
 def test_output_is_checked_before_work(

@@ -76,7 +76,7 @@ def test_filters(run: Run) -> None:
     [
         (["list", "--family", "flat"], "--family: expected one of layered, "),
         (["list", "nobody"], "NAME: expected how a name of the library begins, got 'nobody'."),
-        (["list", "--problem", "dags"], "--problem: expected dag or jobs, got 'dags'."),
+        (["list", "--problem", "dags"], "--problem: expected one of dag, jobs, got 'dags' (did you mean dag?)."),
         (["list", "dag-42"], "NAME: expected how a name of the library begins, such as "),
         (["check", "--problem", "jobs", "--family", "fft"], "NAME: expected names and options that some instance fits"),
         (["check", "--revision", "abc"], "--revision: expected at least 8 hexadecimal digits, got 'abc'."),

@@ -117,7 +117,7 @@ def test_names_and_figures(run: Run, tmp_path: Path) -> None:
     ended = run("study", "table", "s", "--budget", "41 evaluations")
     assert (ended.status, ended.err) == (
         2,
-        "--budget: expected one of 40 evaluations, got '41 evaluations'.\n",
+        "--budget: expected one of 40 evaluations, got '41 evaluations' (did you mean 40 evaluations?).\n",
     )
     assert run("study", "table", "s", "--baseline", "best").err.startswith("--baseline: expected one of heft, ")
     assert run("study", "table", "s", "--reductions-of", "x").err.startswith("--reductions-of: expected one of heft, ")
@@ -244,14 +244,17 @@ def test_figures_by_name_and_format(run: Run, folder: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("table", "--what", "gap"), "--what: expected some of gaps, jct, interference, bounds, targets, got 'gap'."),
+        (
+            ("table", "--what", "gap"),
+            "--what: expected one of gaps, jct, interference, bounds, targets, got 'gap' (did you mean gaps?).",
+        ),
         (("table", "--what", "gaps,jct"), "--what: expected jct for studies of jobs only, got it for "),
         (("table", "--by", "colour"), "--by: expected size or one of study, "),
         (("table", "--by", "family", "--statistic", "mode"), "--statistic: expected one of mean, median, "),
         (("table", "--targets", "10,x"), "--targets: expected a number, got 'x'."),
         (("table", "--targets", "-1"), "--targets: expected a number in 0..1e+06, got -1."),
-        (("plot", "--out", "f", "--what", "pie"), "--what: expected some of box-plots, "),
-        (("plot", "--out", "f", "--format", "gif"), "--format: expected some of png, pdf, svg, got 'gif'."),
+        (("plot", "--out", "f", "--what", "pie"), "--what: expected one of box-plots, "),
+        (("plot", "--out", "f", "--format", "gif"), "--format: expected one of png, pdf, svg, got 'gif'."),
         (("plot", "--out", "f", "--budget", "1 s"), f"--budget: expected one of {BUDGET}, got '1 s'."),
     ],
 )

@@ -150,7 +150,7 @@ def test_training_with_gossip_writes_a_network_per_agent(run: Run, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("woa", "--out", "w.npz"), "METHOD: expected worl-rtgs, marl or marl-gossip, got 'woa'."),
+        (("woa", "--out", "w.npz"), "METHOD: expected one of worl-rtgs, marl, marl-gossip, got 'woa'."),
         (("worl-rtgs", "--out", "w.txt"), "w.txt: expected a name that ends in .npz."),
         (("worl-rtgs", "--out", "w.npz", "--spread", "1"), "--spread: expected none without --fine-tune, got 1."),
         (("worl-rtgs", "--out", "w.npz", "--steps", "0"), "--steps: expected an integer of at least 1, got 0."),

@@ -45,7 +45,7 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "small"', 'nam = "small"', "study: expected the key 'name', got none."),
+        ('name = "small"', 'nam = "small"', "study: expected the key 'name', got the key 'nam' .did you mean name"),
         ("seed = 3", "seeds = 3", r"study: expected .*, got the key 'seeds' \(did you mean seed\?\)."),
         ("seed = 3", "seed = -3", "study.seed: expected an integer of at least 0, got -3."),
         ("repetitions = 2", "repetitions = true", "study.repetitions: expected an integer of at least 1, got True."),

@@ -58,7 +58,11 @@ def test_every_part_is_read() -> None:
         ("seed = 5", 'objective = "makespan"', r"study.objective: expected one of total_completion, weighted_comple"),
         ("jobs = 5", "tasks = 5", r'instances\[0\].tasks: expected fields of the problem "jobs", got one of the prob'),
         ("jobs = 5", "", r"instances\[0\]: expected the key 'jobs', got none\."),
-        ("load = [0.7, 1.1]", "laod = 1", r"instances\[0\]: expected the key 'load', got none\."),
+        (
+            "load = [0.7, 1.1]",
+            "laod = 1",
+            r"instances\[0\]: expected the key 'load', got the key 'laod' \(did you mean load",
+        ),
         ("load = [0.7, 1.1]", "load = -1", r"instances\[0\].load: expected numbers of at least 0, got -1\.0\."),
         ("count = 2", "counts = 2", r"instances\[0\]: expected .*, got the key 'counts' \(did you mean count\?\)\."),
         (
@@ -101,9 +105,13 @@ def test_jobs_in_a_study_of_dags_are_named(old: str, new: str, message: str) -> 
         (
             "mu = 4.0",
             "nu = 4.0",
-            r"methods\[2\].parameters.predictor_parameters of noisy-oracle: expected mu, got 'nu'\.",
+            r"methods\[2\].parameters.predictor_parameters of noisy-oracle: expected mu, got 'nu' \(did you mean mu\?\)\.",
         ),
-        ('"noisy-oracle"', '"noisy"', r"methods\[2\].parameters.predictor: expected one of oracle, .*, got 'noisy'\."),
+        (
+            '"noisy-oracle"',
+            '"noisy"',
+            r"predictor: expected one of oracle, .*, got 'noisy' \(did you mean noisy-oracle",
+        ),
         ("predictor_parameters = {", "placement = {", r"methods\[2\].parameters.placement: expected one of heavy-edge"),
         ("{ mu = 4.0 }", "4.0", r"methods\[2\].parameters.predictor_parameters: expected a table"),
         (

@@ -91,7 +91,10 @@ def test_families_with_interference_are_instances(family: str) -> None:
     assert item.instance.interference is not None
     made = generate_jobs(family, jobs=3, seed=0, load=0.9, strength=2.0, max_gang=2)
     assert (item.instance.sha256, item.cluster) == (made.sha256, INTERFERING_FAMILIES[family].cluster)
-    with pytest.raises(ValueError, match=r"instances\[0\], parameters: expected a parameter of .*, got 'strenght'\."):
+    with pytest.raises(
+        ValueError,
+        match=r"instances\[0\], parameters: .*, got 'strenght' \(did you mean strength\?\)\.",
+    ):
         expand_instances(study_spec_from_toml(f"{text}parameters = {{ strenght = 2.0 }}\n"))
 
 

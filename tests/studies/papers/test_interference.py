@@ -176,7 +176,7 @@ def test_misuse(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """Tests that unknown worlds, none, and files that are no table are told in one line."""
     monkeypatch.chdir(tmp_path)
     bad = run("study", "interference", "--worlds", "mine")
-    assert (bad.status, bad.err) == (2, "--worlds: expected co-located, shared-gpus or gavel, got 'mine'.\n")
+    assert (bad.status, bad.err) == (2, "--worlds: expected one of co-located, shared-gpus, gavel, got 'mine'.\n")
     bad = run("study", "interference", "--worlds", "gavel")
     assert (bad.status, bad.err.splitlines()[-1]) == (2, "--worlds: expected at least one, got none.")
     bad = run("study", "interference", "--pairs", "absent.gz")

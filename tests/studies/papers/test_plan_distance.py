@@ -164,7 +164,7 @@ def test_instances_of_the_study() -> None:
         means = [instance.durations.sum(axis=0) for instance in made]
         ratio = np.median([mean.max() / mean.min() for mean in means])
         assert ratio > 3 if gpus == "clusters" else ratio < 1.7
-    with pytest.raises(ValueError, match=r"^gpus: expected clusters or unrelated, got 'slow'\.$"):
+    with pytest.raises(ValueError, match=r"^gpus: expected one of clusters, unrelated, got 'slow'\.$"):
         next(plan_distance_instances("slow"))
 
 
@@ -189,7 +189,7 @@ def test_means_over_forty_instances(gpus: str, expected: dict[str, float]) -> No
         ({"placements": 1}, "placements: expected at least 2, got 1."),
         ({"pairs": 1}, "pairs: expected at least 2, got 1."),
         ({"resamples": 0}, "resamples: expected at least 1, got 0."),
-        ({"order": "random"}, "order: expected rank or index, got 'random'."),
+        ({"order": "random"}, "order: expected one of rank, index, got 'random'."),
     ],
 )
 def test_parameters_are_checked(options: dict[str, object], message: str) -> None:
@@ -214,9 +214,9 @@ def test_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert shown.status == 0
     assert f"{rows[0]['pearson']:.3f}" in shown.out
     bad = run("study", "plan-distance", "i.json", "--order", "by-size")
-    assert (bad.status, bad.err) == (2, "--order: expected rank or index, got 'by-size'.\n")
+    assert (bad.status, bad.err) == (2, "--order: expected one of rank, index, got 'by-size'.\n")
     bad = run("study", "plan-distance", "--gpus", "slow")
-    assert (bad.status, bad.err) == (2, "--gpus: expected clusters or unrelated, got 'slow'.\n")
+    assert (bad.status, bad.err) == (2, "--gpus: expected one of clusters, unrelated, got 'slow'.\n")
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,7 @@ def test_command(run: Run, tmp_path: Path) -> None:
     assert "oracle" in (tmp_path / "t.md").read_text()
     assert "cut: 3 jobs" in run(*arguments).out
     for wrong, message in (
-        (("--predictors", "best"), "--predictors: expected some of "),
+        (("--predictors", "best"), "--predictors: expected one of "),
         (("--skip-rows", "9"), "cut.csv: skip_rows: expected jobs with GPUs after row 9, got none."),
     ):
         bad = run("study", "prediction", "cut.csv", *wrong)

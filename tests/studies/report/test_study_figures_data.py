@@ -195,7 +195,7 @@ def test_only_the_figures_that_are_asked_for(frame: pd.DataFrame, tmp_path: Path
     traces = synthetic_traces(frame)
     paths = write_figures(frame, traces, tmp_path, names=["gap-ecdf"], budgets=["1 s"], formats=["pdf", "svg"])
     assert [path.name for path in paths] == ["gap-ecdf-1-s.pdf", "gap-ecdf-1-s.svg"]
-    with pytest.raises(ValueError, match="figures: expected some of box-plots, .*, got 'pie'"):  # noqa: RUF043
+    with pytest.raises(ValueError, match="figures: expected one of box-plots, .*, got 'pie'"):  # noqa: RUF043
         write_figures(frame, traces, tmp_path / "none", names=["pie"])
     assert not (tmp_path / "none").exists()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from heuristics.jobs.actor_critic.gossip import default_rounds, gossip_graph, metropolis_weights
 from heuristics.jobs.actor_critic.settings import ActorCriticSettings
 from heuristics.jobs.marl.training.settings import TrainingSettings
+from instances.fields import one_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,8 +138,7 @@ class GossipSettings(TrainingSettings):
             ("critic", ("deep", "linear")), ("signal", ("v", "q_residual")), ("update", ("practical", "theorem")),
             ("rewards", ("own", "team")),
         ):  # fmt: skip
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {getattr(self, name)!r}.")
+            one_of(getattr(self, name), allowed, name)
         if self.actor_chunk < 1:
             raise ValueError(f"actor_chunk: expected at least 1, got {self.actor_chunk}.")
         gossip_graph(self.graph, self.num_agents)

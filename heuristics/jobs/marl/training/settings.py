@@ -10,6 +10,7 @@ from heuristics.jobs.marl.reward import DISCOUNT
 from heuristics.jobs.marl.rounds import MAX_FORWARDS
 from heuristics.jobs.predictors.predictor import PREDICTORS
 from instances.clusters.cluster import parse_cluster
+from instances.fields import one_of
 
 FAMILIES = ("jobs-co-located", "jobs-shared-gpus")
 """Families of training instances."""
@@ -141,8 +142,7 @@ class TrainingSettings:
         for name, known in (
             ("family", FAMILIES), ("durations", PREDICTORS), ("speeds", SPEEDS), ("reward", REWARDS),
         ):  # fmt: skip
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}.")
+            one_of(getattr(self, name), known, name)
         try:
             parse_cluster(self.cluster)
         except ValueError as error:

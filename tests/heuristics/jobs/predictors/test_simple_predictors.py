@@ -133,7 +133,11 @@ def test_misuse_is_named() -> None:
     """Tests the messages for unknown names and parameters and for values out of range."""
     instance, rng = stream([1]), np.random.default_rng(0)
     for name, parameters, message in (
-        ("forest", {}, r"predictor: expected one of oracle, .*, got 'forest'\."),
+        (
+            "forest",
+            {},
+            r"got 'forest' \(did you mean random-forest or median-forest\?\)\.",
+        ),
         ("oracle", {"mu": 2}, r"parameters of oracle: expected no parameters, got 'mu'\."),
         ("running-median", {"runs": 2}, r"parameters of running-median: expected unknown, got 'runs'\."),
         ("noisy-oracle", {"mu": 0.5}, r"mu: expected a finite number of at least 1, got 0\.5\."),

@@ -116,11 +116,15 @@ def test_models_are_drawn_from_the_choice() -> None:
 @pytest.mark.parametrize(
     ("family", "options", "message"),
     [
-        ("jobs-poison", {}, r"family: expected one of .*jobs-poisson.*, got 'jobs-poison'\."),
+        (
+            "jobs-poison",
+            {},
+            r"family: expected one of .*jobs-poisson.*, got 'jobs-poison' \(did you mean jobs-poisson\?\)\.",
+        ),
         ("jobs-poisson", {"users": 3}, r"parameters: expected a parameter of jobs-poisson \(.*\), got 'users'\."),
         ("jobs-poisson", {"jobs": 0}, r"jobs: expected at least 1, got 0\."),
         ("jobs-poisson", {"load": -1.0}, r"load: expected a number in 0\.\.1e\+06, got -1\.0\."),
-        ("jobs-poisson", {"models": ("LeNet",)}, r"models: expected some of AlexNet, .*, got 'LeNet'\."),
+        ("jobs-poisson", {"models": ("LeNet",)}, r"models: expected one of AlexNet, .*, got 'LeNet'\."),
         ("jobs-poisson", {"models": ()}, r"models: expected at least one network, got none\."),
         ("jobs-poisson", {"tail": "fat"}, r"tail: expected lognormal or pareto, got 'fat'\."),
         ("jobs-bursty", {"burst_size": 0.5}, r"burst_size: expected at least 1, got 0\.5\."),
