@@ -43,11 +43,11 @@ class BoundTable(Tabular, list[Bound]):
         *,
         instance: Instance,
         objective: str,
-        contention: Contention = Contention.NONE,
+        contention: Contention | str = Contention.NONE,
     ) -> None:
         super().__init__(bounds)
         self.instance = instance
-        self.contention = contention
+        self.contention = Contention(contention)
         self.objective_name = str(objective)
         self.infeasible_by: list[str] = []
         self.confirmations: list[Confirmation] = []

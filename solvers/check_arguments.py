@@ -102,7 +102,7 @@ def check_contention(name: str, function: Callable[..., Any], contention: Conten
     ValueError
         If there is contention and the function does not take it.
     """
-    if contention is not Contention.NONE and not knows_contention(function):
+    if Contention(contention) is not Contention.NONE and not knows_contention(function):
         raise ValueError(f"contention: expected none for {name}, which does not know the rule, got {contention}.")
 
 

@@ -194,14 +194,14 @@ class Problem:
         self, instance: Any, objective: str | None = None, contention: Contention = Contention.NONE
     ) -> list[str]:
         """Return the names of the bounds that are worth their time on an instance of this size."""
-        objective = objective or self.default_objective
+        objective = self.default_objective if objective is None else self.objectives(objective)
         return [name for name, bound in self.bounds.items() if bound.is_worthwhile(instance, objective, contention)]
 
     def first_bounds(self, contention: Contention) -> list[str] | None:
         """Return `start_bounds` with those that know the rule of contention."""
         if self.start_bounds is None:
             return None
-        return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule is contention)]
+        return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule == contention)]
 
     def listed_bounds(self, instance: Any, contention: str) -> list[str]:
         """Return the names of the bounds that a table lists: all that know DAGs, those worth their time for jobs."""

@@ -32,6 +32,10 @@ class UnverifiedScheduleError(RuntimeError):
     """A method returned a schedule that breaks the problem's constraints."""
 
 
+class AlteredInstanceError(UnverifiedScheduleError):
+    """A method altered the instance that it was given, so that its schedule is one of another instance."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Result(Generic[InstanceT, ScheduleT]):
     """Result of one method on one instance; one with a schedule that does not verify cannot be made.
@@ -91,9 +95,12 @@ class Result(Generic[InstanceT, ScheduleT]):
 
     def __post_init__(self) -> None:
         """Verify the schedule, compute what follows from it, and compare it with the bound."""
+        problem = problem_of(self.instance)
+        object.__setattr__(self, "objective_name", problem.objectives(self.objective_name))
+        object.__setattr__(self, "termination", Termination(self.termination))
+        object.__setattr__(self, "contention", Contention(self.contention))
         if self.schedule is None:
             return
-        problem = problem_of(self.instance)
         if violations := problem.verify(self.instance, self.schedule, self.contention):
             shown = " ".join(str(violation) for violation in violations[:3])
             raise UnverifiedScheduleError(f"{self.method}: schedule with {len(violations)} violations. {shown}")

@@ -26,7 +26,7 @@ from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
 from solvers.lower_bound import lower_bound
 from solvers.methods import KINDS_WITH_RUN, knows_contention
 from solvers.problem import Goal, problem_of
-from solvers.result import Result
+from solvers.result import AlteredInstanceError, Result
 from solvers.run.bound import best_bound, check_against_bounds, with_proof
 from solvers.run.exact_run import ExactRun, Interrupt
 from solvers.run.outcome import Outcome, Termination
@@ -114,7 +114,8 @@ def solve(
         If a proven bound exceeds a verified objective, of this method or of the second model; a reproducer file is
         left.
     UnverifiedScheduleError
-        If the method returned a schedule that violates a constraint.
+        If the method returned a schedule that violates a constraint, or if a function of your own altered the instance
+        (`AlteredInstanceError`): it is given a copy, and its schedule is verified against your instance.
     """
     problem = problem_of(instance)
     given = {"stop": stop, "confirm": confirm, "confirm_time_limit": confirm_time_limit, "contention": contention}
@@ -157,7 +158,11 @@ def solve(
             rule = {"contention": contention} if knows_contention(function) else {}
             outcome: Outcome[Any] = function(instance, objective, run, **rule, **parameters)
         else:
-            outcome = run_heuristic(goal, kind, function, run, stop, recorder, interrupt, parameters)
+            private = replace(goal, instance=instance if isinstance(method, str) else instance.private_copy())
+            outcome = run_heuristic(private, kind, function, run, stop, recorder, interrupt, parameters)
+            if altered := instance.differences(private.instance):
+                expected = "expected the instance to stay as it was given"
+                raise AlteredInstanceError(f"{name}: {expected}, got another value of {', '.join(altered)}.")
     runtime_seconds = watch.seconds
     value = goal.verified_value(outcome.schedule)
     recorder.report(value, outcome.lower_bound)

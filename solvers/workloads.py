@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from instances.dag.contention import Contention
 from instances.fields import one_of
 from instances.spelling import did_you_mean
+from solvers.check_arguments import check_options
 from solvers.methods import resolved
 from solvers.problem import PROBLEMS, problem_of
 
@@ -85,8 +86,15 @@ def verify(
     ----------
     contention
         What transfers between tasks of a DAG share: "none", or "nic" for the network interfaces of servers.
+
+    Raises
+    ------
+    ValueError
+        If there is no such rule, or it means nothing for jobs.
     """
-    return problem_of(instance).verify(instance, schedule, Contention(contention))
+    problem = problem_of(instance)
+    check_options(problem, {"contention": str(Contention(contention))})
+    return problem.verify(instance, schedule, Contention(contention))
 
 
 def methods(problem: str = "dag") -> dict[str, str]:

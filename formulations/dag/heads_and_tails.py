@@ -192,7 +192,7 @@ def _heads(
 
 def path_bound(instance: DagInstance, objective: Objective, around: HeadsAndTails) -> int:
     """Return max over i of min over k of (H + p + T); for weighted completion the same per job, weighted and summed."""
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return int(_through_each_task(instance, around, around.tails).max(initial=0))
     return int(instance.weight @ job_path_bounds(instance, around))
 

@@ -122,7 +122,7 @@ def subproblem(
     position = np.empty(instance.num_tasks, dtype=np.int64)
     position[order] = np.arange(instance.num_tasks)
     sub = part_of(instance, tasks, gpu_memory=_free_memory(instance, schedule, tasks))
-    is_makespan = objective is Objective.MAKESPAN
+    is_makespan = Objective(objective) is Objective.MAKESPAN
     sink = np.zeros(instance.num_tasks, dtype=np.int64) if is_makespan else np.array(instance.job_of_task)
     cut = Cut(
         graph=way_graph(instance),

@@ -75,7 +75,7 @@ def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_m
     latest, weight = horizon(instance), instance.weight
     completion_at_least = np.array(instance.release)
     completion_at_most = np.full(instance.num_jobs, latest)
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         at_most = latest if objective_at_most is None else min(latest, objective_at_most)
         due = np.full(instance.num_tasks, at_most)
         completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
@@ -100,6 +100,6 @@ def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_m
         latest_finish=np.repeat(due[:, None], instance.num_gpus, axis=1),
         completion_at_least=completion_at_least,
         completion_at_most=completion_at_most,
-        at_least=0 if objective is Objective.MAKESPAN else int(weight @ instance.release),
+        at_least=0 if Objective(objective) is Objective.MAKESPAN else int(weight @ instance.release),
         at_most=at_most,
     )

@@ -85,7 +85,7 @@ class GreedyGenerator:
 
     def generate(self, desired: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
         """Return one placement per row of desired loads; draws nothing. See `PlacementGenerator`."""
-        weighted = self.objective is Objective.WEIGHTED_COMPLETION
+        weighted = Objective(self.objective) is Objective.WEIGHTED_COMPLETION
         arrays, loads, orders = dag_arrays(self.instance), desired, self.order[None, :]
         if self.searches_order:
             loads, priority = (np.ascontiguousarray(half) for half in np.hsplit(desired, 2))

@@ -264,7 +264,7 @@ def iterated_lists(
         reserve=0.0,
         commitment=0.0,
     )
-    weighted = objective is Objective.WEIGHTED_COMPLETION
+    weighted = Objective(objective) is Objective.WEIGHTED_COMPLETION
     return schedule_of(instance, _iterate(arrays, instance.edge_bytes[after.edges], guide, passes, weighted))
 
 

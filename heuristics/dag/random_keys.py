@@ -53,7 +53,7 @@ class LoadKeys:
         completion = arrays.job_release.copy()
         np.maximum.at(completion, arrays.job_of_task, finish)
         makespan = int(finish.max(initial=0))
-        weighted = objective is Objective.WEIGHTED_COMPLETION
+        weighted = Objective(objective) is Objective.WEIGHTED_COMPLETION
         self._heft_fitness = (self._heft.overflow, int((completion * arrays.weight).sum()) if weighted else makespan)
         self._scale = max(1, makespan)
         loads = running_loads(instance.durations, self._heft.gpu, self._generator.order)
@@ -142,7 +142,7 @@ class RandomKeys:
         """What `evaluate_many` calls with contiguous points: the kernel with all its other arguments."""
         if self._loads is not None:
             return self._loads.evaluate_many
-        weighted = self.objective is Objective.WEIGHTED_COMPLETION
+        weighted = Objective(self.objective) is Objective.WEIGHTED_COMPLETION
         rest: dict[str, Any] = {
             "rule": _RULES[self.decoding],
             "insertion": True,

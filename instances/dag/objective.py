@@ -22,7 +22,7 @@ class Objective(StrEnum):
     MAKESPAN = "makespan"
     """Largest finish of any task, in ticks; 0 without tasks."""
     WEIGHTED_COMPLETION = "weighted_completion"
-    """Sum over jobs of weight times completion time, in ticks."""
+    """Sum over jobs of weight times completion time, in ticks; a job without tasks completes at its release."""
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
@@ -43,19 +43,26 @@ def completion_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np
     return completion
 
 
-def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> int:
+def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Objective | str) -> int:
     """Recompute an objective from the schedule alone.
 
     Parameters
     ----------
     schedule
         A schedule of it that verifies; the value of another one means nothing.
+    objective
+        A member of `Objective` or its name.
 
     Returns
     -------
     int
         Ticks (makespan) or weighted ticks (weighted completion).
+
+    Raises
+    ------
+    ValueError
+        If there is no such objective.
     """
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return int(finish_times(instance, schedule).max(initial=0))
     return int(instance.weight @ completion_times(instance, schedule))

@@ -158,14 +158,14 @@ DagViolation = (
 
 
 def verify_dag_schedule(
-    instance: DagInstance, schedule: DagSchedule, contention: Contention = Contention.NONE
+    instance: DagInstance, schedule: DagSchedule, contention: Contention | str = Contention.NONE
 ) -> list[DagViolation]:
     """List every violation of the DAG problem's constraints; an empty list means the schedule is right.
 
     Parameters
     ----------
     contention
-        Starts of transfers are checked unless it is `Contention.NONE`.
+        A member of `Contention` or its name; starts of transfers are checked unless it is `Contention.NONE`.
 
     Returns
     -------
@@ -174,6 +174,7 @@ def verify_dag_schedule(
         unknown or may not run it, times are undefined, and only those violations are listed. Contention adds
         constraints and removes none: a task that starts too early for its data can be listed twice.
     """
+    has_contention = Contention(contention) is Contention.NIC
     if len(schedule.gpu) != instance.num_tasks:
         return [WrongLength(expected=instance.num_tasks, scheduled=len(schedule.gpu))]
     misplaced = [*_unknown_gpus(instance, schedule)]
@@ -185,7 +186,7 @@ def verify_dag_schedule(
         *_overlaps(instance, schedule),
         *_late_transfers(instance, schedule),
         *_memory_overflows(instance, schedule),
-        *(_contention_violations(instance, schedule) if Contention(contention) is Contention.NIC else ()),
+        *(_contention_violations(instance, schedule) if has_contention else ()),
     ]
 
 

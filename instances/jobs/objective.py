@@ -34,7 +34,7 @@ class JobsObjective(StrEnum):
         raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}{did_you_mean(value, cls)}.")
 
 
-def objective_weights(instance: JobsInstance, objective: JobsObjective) -> NDArray[np.int64]:
+def objective_weights(instance: JobsInstance, objective: JobsObjective | str) -> NDArray[np.int64]:
     """Return the weight of every job under an objective, shape (jobs,)."""
     if JobsObjective(objective) is JobsObjective.TOTAL_COMPLETION:
         return np.ones(instance.num_jobs, dtype=np.int64)
@@ -97,18 +97,25 @@ def _replayed(instance: JobsInstance, schedule: JobsSchedule, alone: NDArray[np.
     return completion
 
 
-def jobs_objective_value(instance: JobsInstance, schedule: JobsSchedule, objective: JobsObjective) -> int:
+def jobs_objective_value(instance: JobsInstance, schedule: JobsSchedule, objective: JobsObjective | str) -> int:
     """Recompute an objective from the schedule alone.
 
     Parameters
     ----------
     schedule
         A schedule of it that verifies; the value of another one means nothing.
+    objective
+        A member of `JobsObjective` or its name.
 
     Returns
     -------
     int
         Ticks (total completion) or weighted ticks (weighted completion).
+
+    Raises
+    ------
+    ValueError
+        If there is no such objective.
     """
     weights = objective_weights(instance, objective).tolist()
     completions = job_completion_times(instance, schedule).tolist()

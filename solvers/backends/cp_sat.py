@@ -134,10 +134,10 @@ def cp_sat(
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
-        if phase.reinsertion and schedule is not None and contention is Contention.NONE:
+        if phase.reinsertion and schedule is not None and Contention(contention) is Contention.NONE:
             better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
             schedule = _better(instance, objective, schedule, better)
-        if phase.down_sets and is_small and contention is Contention.NONE:
+        if phase.down_sets and is_small and Contention(contention) is Contention.NONE:
             rounds = searched_down_sets(instance, objective, schedule, bound, run)
             schedule = rounds.schedule
             if rounds.has_proved:  # no word of CP-SAT: it can be asked to confirm
@@ -342,7 +342,7 @@ def improved_by_reinsertion(
     waste = np.where(instance.allowed, instance.durations - shortest, 0).astype(np.float64)
     search = ReinsertionSearch(instance, objective, schedule, waste, np.random.default_rng(run.seed))
     ticks = float(objective_value(instance, schedule, objective))
-    if objective is Objective.WEIGHTED_COMPLETION:
+    if Objective(objective) is Objective.WEIGHTED_COMPLETION:
         ticks /= max(int(instance.weight.sum()), 1)
     moves, done, must_stop = MOVES_PER_TASK * instance.num_tasks, 0, run.stops_after(share)
     while done < moves and search.best_value > bound and not must_stop():

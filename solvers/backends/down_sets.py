@@ -125,7 +125,7 @@ class DownSetRounds:
 
     def _directions(self) -> list[bool]:
         """Return in which directions to search."""
-        if self._objective is not Objective.MAKESPAN:
+        if Objective(self._objective) is not Objective.MAKESPAN:
             return [False]
         if len(self._exact_depth) < 2:
             return [False, True]

@@ -255,7 +255,7 @@ class Chain:
         """Make moves, from the incumbent where that one is ahead."""
         schedule, value = self._incumbent.best()
         weight = 1
-        if self._objective is Objective.WEIGHTED_COMPLETION:
+        if Objective(self._objective) is Objective.WEIGHTED_COMPLETION:
             weight = max(int(self._instance.weight.sum()), 1)
         temperature = HOTTEST * (COLDEST / HOTTEST) ** share * value / weight
         lead = self._search.best_value - value

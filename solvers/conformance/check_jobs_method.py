@@ -20,6 +20,7 @@ from solvers.conformance.check_method import ConformanceError, CtrlC, captured_o
 from solvers.lower_bound import lower_bound
 from solvers.methods import JOBS_METHODS, KINDS_WITH_RUN
 from solvers.problem import JOBS
+from solvers.result import AlteredInstanceError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 
@@ -159,7 +160,10 @@ def check_jobs_instance_unchanged(method: JobsMethodLike, **parameters: Any) -> 
     """Check that the instance is the same after the run."""
     for instance in _instances(method):
         before = content_hash(jobs_instance_document(instance))
-        _run(instance, method, **parameters)
+        try:
+            _run(instance, method, **parameters)
+        except AlteredInstanceError as error:
+            raise ConformanceError(f"instance unchanged, instance {instance.name!r}: {error}") from error
         after = content_hash(jobs_instance_document(instance))
         _expect(before == after, "instance unchanged", instance, "the same content hash after the run")
 

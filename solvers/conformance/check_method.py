@@ -21,6 +21,7 @@ from instances.dag.objective import Objective
 from instances.json_document import content_hash
 from solvers.methods import KINDS_WITH_RUN
 from solvers.problem import DAG
+from solvers.result import AlteredInstanceError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 
@@ -244,7 +245,10 @@ def check_instance_unchanged(method: MethodLike) -> None:
     """Check that the instance is the same after the run."""
     for instance in check_instances():
         before = content_hash(dag_instance_document(instance))
-        _run(instance, method)
+        try:
+            _run(instance, method)
+        except AlteredInstanceError as error:
+            raise ConformanceError(f"instance unchanged, instance {instance.name!r}: {error}") from error
         after = content_hash(dag_instance_document(instance))
         _expect(before == after, "instance unchanged", instance, "the same content hash after the run")
 

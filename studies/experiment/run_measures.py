@@ -170,7 +170,7 @@ def has_guarantee(method: object, parameters: Mapping[str, Any], objective: Jobs
     """Say whether an upper bound is proved for a method: A-SRPT, provable mode, Heavy-Edge, weights 1."""
     return (
         method == "a-srpt"
-        and objective is JobsObjective.TOTAL_COMPLETION
+        and JobsObjective(objective) is JobsObjective.TOTAL_COMPLETION
         and parameters.get("mode", "provable") == "provable"
         and parameters.get("placement", "heavy-edge") == "heavy-edge"
     )

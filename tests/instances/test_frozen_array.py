@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from instances.frozen_array import MAX_INTEGER, frozen_floats, frozen_integers
+from instances.jobs.servers import Racks
 
 
 def test_integers_are_copied_and_frozen() -> None:
@@ -94,3 +95,15 @@ def test_shapes(values: object, shape: tuple[int | None, ...], message: str) -> 
     with pytest.raises(ValueError) as caught:
         frozen_integers(values, place="x", shape=shape)
     assert str(caught.value) == message
+
+
+def test_private_copy_shares_nothing_that_can_change() -> None:
+    """Tests that whoever alters a copy by force leaves the original as it was, and that the fields are named."""
+    racks = Racks.of([0, 0], [4])
+    copy = racks.private_copy()
+    assert racks.differences(copy) == []
+    copy.rack_of_server.setflags(write=True)
+    copy.rack_of_server[:] = 7
+    object.__setattr__(copy, "names", ("other",))
+    assert racks.rack_of_server.tolist() == [0, 0]
+    assert racks.differences(copy) == ["names", "rack_of_server"]

@@ -49,7 +49,10 @@ def test_files_and_verifier(tmp_path: Path) -> None:
     ):
         optgap.write(instance, tmp_path / "instance.json.gz")
         assert optgap.read(tmp_path / "instance.json.gz").sha256 == instance.sha256
-        assert optgap.verify(instance, optgap.solve(instance, method).schedule) == []
+        schedule = optgap.solve(instance, method).schedule
+        assert optgap.verify(instance, schedule) == []
+    with pytest.raises(ValueError, match=r"^contention: expected none for a jobs instance, got 'nic'\.$"):
+        optgap.verify(instance, schedule, "nic")
 
 
 def test_methods_by_problem() -> None:

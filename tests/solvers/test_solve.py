@@ -19,13 +19,14 @@ from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.lower_bound import lower_bound
 from solvers.problem import DAG
-from solvers.result import Result, UnverifiedScheduleError
+from solvers.result import AlteredInstanceError, Result, UnverifiedScheduleError
 from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -216,6 +217,34 @@ def test_wrong_bound_is_a_contradiction(
     assert {"python", "ortools", "highspy", "optgap"} <= set(document["versions"])
     assert document["evidence"]["bound"]["value"] == 99
     assert (document["evidence"]["method"], document["evidence"]["seed"]) == (method, 4)
+
+
+def _writes(instance: DagInstance) -> None:
+    instance.durations.setflags(write=True)
+    instance.durations[:] = 1
+
+
+def _replaces(instance: DagInstance) -> None:
+    object.__setattr__(instance, "durations", np.ones_like(instance.durations))
+
+
+@pytest.mark.parametrize("alter", [_writes, _replaces])
+@pytest.mark.parametrize("kind", ["construction", "search"])
+def test_altered_instance_is_reported(example_e: DagInstance, alter: Callable[[DagInstance], None], kind: str) -> None:
+    """Tests that a method that makes all durations 1 is refused, and that the user's instance stays as it was."""
+
+    def construction(instance: DagInstance) -> DagSchedule | None:
+        alter(instance)
+        return heft(instance)
+
+    def search(instance: DagInstance, stop: object) -> DagSchedule | None:
+        return construction(instance)
+
+    before = example_e.durations.tolist()
+    message = f"^{kind}: expected the instance to stay as it was given, got another value of durations.$"
+    with pytest.raises(AlteredInstanceError, match=message):
+        solve(example_e, {"construction": construction, "search": search}[kind])
+    assert example_e.durations.tolist() == before
 
 
 def test_unverified_schedule_is_refused(example_e: DagInstance) -> None:

@@ -38,7 +38,7 @@ def area(instance: DagInstance, objective: Objective) -> int:
     ----------
     Lawler and Labetoulle (1978), for preemptive scheduling; memory rows and the proof in integers are ours.
     """
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         if instance.num_tasks == 0:
             return 0
         first_release = int(instance.release[instance.job_of_task].min())
@@ -104,7 +104,7 @@ def window_load(instance: DagInstance, objective: Objective, contention: Content
     Heads and tails are join-aware, and use the rule of contention if it is given. Cost: at most `MAX_ROUNDS` linear
     programs (docs/bounds.md, section 3.6; ours).
     """
-    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+    if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
     around = heads_and_tails(instance, contention=contention)
     proven = path_bound(instance, objective, around)
@@ -208,7 +208,7 @@ def fernandez_bussell(instance: DagInstance, objective: Objective, contention: C
     ----------
     Fernandez and Bussell (1973), for identical GPUs; durations, heads and tails per GPU are ours.
     """
-    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+    if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
     around = heads_and_tails(instance, contention=contention)
     proven = path_bound(instance, objective, around)

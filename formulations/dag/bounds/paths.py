@@ -30,7 +30,7 @@ def critical_path(instance: DagInstance, objective: Objective) -> int:
         finish[task] += duration[task]
         for follower in followers[task]:
             finish[follower] = max(finish[follower], finish[task])
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return int(max(finish, default=0))
     completion = np.array(instance.release)
     np.maximum.at(completion, instance.job_of_task, np.array(finish, dtype=np.int64))

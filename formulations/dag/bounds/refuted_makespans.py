@@ -36,7 +36,7 @@ def destructive(instance: DagInstance, objective: Objective, contention: Content
     ----------
     Klein and Scholl (1999) name the scheme; this use is ours.
     """
-    if objective is not Objective.MAKESPAN or instance.num_tasks == 0:
+    if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
         return 0
     around = heads_and_tails(instance, contention=contention)
     if not around.allowed.any(axis=1).all():
@@ -117,7 +117,7 @@ def refuted_makespans(
     if instance.num_tasks == 0 or not is_possible or instance.num_edges * instance.num_gpus**2 > MAX_DELAYS:
         return path_bound(instance, objective, around)
     latest = horizon(instance)
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return _least_makespan(instance, around, path_bound(instance, objective, around), latest, passes, most_work)
     completion = job_path_bounds(instance, around)
     layers = len(np.unique(instance.weight[instance.weight > 0]))

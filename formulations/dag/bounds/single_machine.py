@@ -52,7 +52,7 @@ def srpt(instance: DagInstance, objective: Objective, contention: Contention = C
     the jobs of weight at least v_l), and removing the other jobs only removes work, so every layer has its bound of
     equal weights. Cost: O(N log N) per layer (docs/bounds.md, section 4.1; ranks and layers are ours).
     """
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return 0
     return rank_wise_bound(instance, job_path_bounds(instance, heads_and_tails(instance, contention=contention)))
 
@@ -97,7 +97,7 @@ def eastman_even_isaacs(instance: DagInstance, objective: Objective) -> int:
     Eastman, Even and Isaacs (1964), for identical GPUs without releases.
     """
     sizes = np.bincount(instance.job_of_task, minlength=instance.num_jobs)
-    if objective is Objective.MAKESPAN or sizes.max(initial=0) > 1:
+    if Objective(objective) is Objective.MAKESPAN or sizes.max(initial=0) > 1:
         return 0
     release, weight, m = instance.release.tolist(), instance.weight.tolist(), instance.num_gpus
     work = job_work(instance).tolist()
@@ -168,7 +168,7 @@ def mean_busy_time(instance: DagInstance, objective: Objective, contention: Cont
     ----------
     Goemans (1997), for one machine; omega, tails and unrelated GPUs are ours.
     """
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return 0
     m, weight = instance.num_gpus, instance.weight.tolist()
     work = job_work(instance).tolist()

@@ -38,7 +38,7 @@ def time_indexed(instance: DagInstance, objective: Objective, contention: Conten
     proven = path_bound(instance, objective, around)
     if instance.num_tasks == 0 or not around.allowed.any(axis=1).all():
         return proven
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return max(proven, time_indexed_makespan(instance, contention))
     if instance.num_jobs == 1:
         return max(proven, int(instance.weight[0]) * time_indexed_makespan(instance, contention))

@@ -89,7 +89,7 @@ class CpSatModel:
         self._last = add_objective(model, instance, objective, self._variables, within, completion_tails)
         add_transfers(model, instance, self._variables, should_give_up)
         self._nics = None
-        if contention is Contention.NIC:
+        if Contention(contention) is Contention.NIC:
             self._nics = add_contention(model, instance, self._variables, within, should_give_up)
         add_non_overlap(model, instance, self._variables)
         add_memory(model, instance, self._variables)
@@ -98,7 +98,7 @@ class CpSatModel:
         self._classes = interchangeable(instance) if symmetry else Interchangeable()
         self._used = break_symmetry(model, instance, self._variables, self._classes)
         pairs = len(self._variables.on)
-        if objective is Objective.MAKESPAN and 0 < pairs <= MAX_PAIRS_FOR_WINDOW_LOADS:
+        if Objective(objective) is Objective.MAKESPAN and 0 < pairs <= MAX_PAIRS_FOR_WINDOW_LOADS:
             lp = window_load_lp(instance, within.around, within.at_least)[1]
             add_window_loads(model, lp, self._variables, self._last)
 
@@ -132,7 +132,7 @@ class CpSatModel:
         in_order = schedule.gpu[first_use_order(self._instance)]
         for used in self._used:
             model.add_hint(used.literal, first_use(in_order, used.gpus) < used.num_tasks)
-        if self._objective is Objective.MAKESPAN:
+        if Objective(self._objective) is Objective.MAKESPAN:
             model.add_hint(variables.completion[0], objective_value(self._instance, schedule, self._objective))
             return
         completion = completion_times(self._instance, schedule)
@@ -160,7 +160,7 @@ def add_objective(
     completion_tails: NDArray[np.int64] | None = None,
 ) -> cp_model.IntVar:
     """Add the completion times, minimise, and return an expression for the last finish of any task."""
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         return _minimise_makespan(model, instance, variables, within)
     return _minimise_weighted_completion(model, instance, variables, within, completion_tails)
 

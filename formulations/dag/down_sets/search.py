@@ -122,7 +122,7 @@ class DownSetSearch:
         """
         if within.is_empty:
             return Found(schedule=None, is_complete=True)
-        if backwards and self._objective is not Objective.MAKESPAN:
+        if backwards and Objective(self._objective) is not Objective.MAKESPAN:
             raise ValueError(f"backwards: expected only for the makespan, got {self._objective}.")
         latest = int(within.latest_finish[within.around.allowed].max(initial=0))
         if max(latest, int(within.completion_at_least.max(initial=0))) >= NOWHERE // 2:

@@ -110,7 +110,7 @@ def search_space(
         like_gpu[list(gpus[1:])] = gpus[:-1]
     needed = np.where(around.allowed, instance.task_memory[:, None], 0).astype(object).sum(axis=0)
     limited = np.flatnonzero((instance.gpu_memory >= 0) & (needed > instance.gpu_memory.astype(object)))
-    jobs = 0 if objective is Objective.MAKESPAN else instance.num_jobs
+    jobs = 0 if Objective(objective) is Objective.MAKESPAN else instance.num_jobs
     return SearchSpace(
         order=np.array(side.order),
         offsets=np.array(side.offsets),

@@ -60,7 +60,7 @@ class CoreModel:
         self.instance, self.objective, self.within = instance, objective, within
         self.gpus = [np.flatnonzero(row).tolist() for row in within.around.allowed]
         self.latest_start = within.latest_finish - instance.durations
-        is_makespan = objective is Objective.MAKESPAN
+        is_makespan = Objective(objective) is Objective.MAKESPAN
         self.tails = within.around.tails if is_makespan else within.around.job_tails
         self.pyomo_model = pyo.ConcreteModel()
         self.on = self._add_placement()
@@ -80,7 +80,7 @@ class CoreModel:
 
     def ends(self, task: int) -> pyo.Var:
         """Return the makespan, or the completion time of the task's job."""
-        is_makespan = self.objective is Objective.MAKESPAN
+        is_makespan = Objective(self.objective) is Objective.MAKESPAN
         return self.pyomo_model.completion[0 if is_makespan else int(self.instance.job_of_task[task])]
 
     def set_start(self, schedule: DagSchedule) -> bool:
@@ -108,7 +108,7 @@ class CoreModel:
 
     def _set_completion(self, schedule: DagSchedule) -> None:
         """Give the makespan or the completion times their values in a schedule."""
-        if self.objective is Objective.MAKESPAN:
+        if Objective(self.objective) is Objective.MAKESPAN:
             ends = [int(finish_times(self.instance, schedule).max(initial=0))]
         else:
             ends = completion_times(self.instance, schedule).tolist()
@@ -154,7 +154,7 @@ class CoreModel:
     def _add_completion(self) -> None:
         """Add the makespan or the completion times, and minimise."""
         model, instance, within = self.pyomo_model, self.instance, self.within
-        if self.objective is Objective.MAKESPAN:
+        if Objective(self.objective) is Objective.MAKESPAN:
             model.completion = pyo.Var([0], bounds=(within.at_least, within.at_most))
             cost = model.completion[0]
         else:
@@ -174,7 +174,7 @@ class CoreModel:
 
 def add_load_rows(core: CoreModel) -> None:
     """Add the rows ``window_load`` of the window-load program, which are redundant; for the makespan only."""
-    if core.objective is not Objective.MAKESPAN or not core.instance.num_tasks:
+    if Objective(core.objective) is not Objective.MAKESPAN or not core.instance.num_tasks:
         return
     model = core.pyomo_model
     lp = window_load_lp(core.instance, core.within.around, core.within.at_least)[1]

@@ -65,7 +65,7 @@ def windows(
         (`Refuter`); ignored for weighted completion, or if no schedule is known.
     """
     latest = horizon(instance)
-    if objective is Objective.MAKESPAN:
+    if Objective(objective) is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
         around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
         if probe and objective_at_most is not None:

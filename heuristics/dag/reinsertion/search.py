@@ -303,7 +303,7 @@ class ReinsertionSearch:
         rng: np.random.Generator,
     ) -> None:
         self._instance = instance
-        self._weighted = objective is Objective.WEIGHTED_COMPLETION
+        self._weighted = Objective(objective) is Objective.WEIGHTED_COMPLETION
         self._graph = graph_of(instance)
         self._waste = np.ascontiguousarray(waste, dtype=np.float64)
         self._journal = new_journal(instance.num_tasks)

@@ -48,7 +48,7 @@ def episode_data(instance: DagInstance, objective: Objective = Objective.MAKESPA
     """Return what the features need in addition to `DagArrays`; made once per instance and objective."""
     known = _KNOWN.setdefault(instance, {})
     if objective not in known:
-        arrays, weighted = dag_arrays(instance), objective is Objective.WEIGHTED_COMPLETION
+        arrays, weighted = dag_arrays(instance), Objective(objective) is Objective.WEIGHTED_COMPLETION
         rank = upward_ranks(arrays)
         known[objective] = EpisodeData(
             rank=rank,

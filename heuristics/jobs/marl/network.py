@@ -145,10 +145,10 @@ def embed(xp: ModuleType, parameters: Parameters, seen: Observation, variant: Va
         Of this variant, see `initial_parameters`.
     """
     seen = seen._replace(gpus=xp.log1p(seen.gpus), servers=xp.log1p(seen.servers))
-    servers = _flat(parameters, seen) if variant is Variant.FLAT else _inner(xp, parameters, seen)
+    servers = _flat(parameters, seen) if Variant(variant) is Variant.FLAT else _inner(xp, parameters, seen)
     servers = servers * seen.has_server[:, None]
     agents = _linear(parameters, "input.agent", xp.log1p(seen.summaries[1:]))
-    if variant is Variant.INNER_OUTER:
+    if Variant(variant) is Variant.INNER_OUTER:
         servers, agents = _outer(xp, parameters, seen, servers, agents)
     return Embedding(servers, servers.sum(axis=0) / xp.maximum(seen.has_server.sum(), 1), agents)
 

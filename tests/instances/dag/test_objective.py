@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from instances.dag.instance import DagInstance
@@ -55,3 +58,35 @@ def test_names() -> None:
     assert [str(objective) for objective in Objective] == ["makespan", "weighted_completion"]
     with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion, got 'cost'"):
         Objective("cost")
+
+
+@pytest.mark.parametrize(("objective", "value"), [("makespan", 9), ("weighted_completion", 2 * 9 + 3 * 8 + 10 * 30)])
+def test_name_means_the_objective(instance: DagInstance, objective: str, value: int) -> None:
+    """Tests that the name of an objective means the same as the member of the enumeration."""
+    assert objective_value(instance, DagSchedule(gpu=[0, 1, 0], start=[0, 2, 7]), objective) == value
+
+
+def test_misspelt_name_is_refused(instance: DagInstance) -> None:
+    """Tests that no other name is taken for an objective."""
+    with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion, got 'makespam'"):
+        objective_value(instance, DagSchedule(gpu=[0, 1, 0], start=[0, 2, 7]), "makespam")
+
+
+def test_members_are_compared_after_conversion() -> None:
+    """Tests that no code compares with a member by identity unless it converts first: a name would be another one."""
+    strays = []
+    for path in sorted(path for room in ROOMS for path in (Path(__file__).parents[3] / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+                continue
+            member, compared = ast.unparse(node.comparators[0]).split("."), ast.unparse(node.left)
+            converted = compared.startswith(f"{member[0]}(") or compared in CONVERTED
+            if len(member) == 2 and member[0] in NAMES and not converted:
+                strays.append(f"{path.name}:{node.lineno}: {ast.unparse(node)}")
+    assert strays == []
+
+
+ROOMS = ("instances", "formulations", "heuristics", "solvers", "studies", "optgap")
+NAMES = ("Objective", "JobsObjective", "Contention", "Variant")
+CONVERTED = ("chosen", "variant", "rule", "self.contention")
+"""Converted by the function or the constructor that they stand in."""

@@ -53,6 +53,7 @@ def test_the_optimum_of_the_worked_example() -> None:
     moved = replace(schedule, instance_sha256=weighted.sha256)
     assert jobs_objective_value(weighted, moved, JobsObjective.WEIGHTED_COMPLETION) == 3 * 54 + 30 + 2 * 14
     assert jobs_objective_value(weighted, moved, JobsObjective.TOTAL_COMPLETION) == 98
+    assert jobs_objective_value(weighted, moved, "total_completion") == 98  # a name means the same
 
 
 def test_start_before_release() -> None:

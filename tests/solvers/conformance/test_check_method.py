@@ -78,3 +78,14 @@ def test_printing_method_is_refused() -> None:
 
     with pytest.raises(ConformanceError, match="silent"):
         CHECKS["silent"](talkative)
+
+
+def test_changed_instances_are_found() -> None:
+    """Tests that the kit refuses a method that makes all tasks short by force."""
+
+    def alters(instance: DagInstance) -> DagSchedule | None:
+        object.__setattr__(instance, "durations", np.ones_like(instance.durations))
+        return heft(instance)
+
+    with pytest.raises(ConformanceError, match=r"^instance unchanged, .* got another value of durations"):
+        CHECKS["instance-unchanged"](alters)
