@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 def parse_json(text: str) -> object:
@@ -16,10 +16,25 @@ def parse_json(text: str) -> object:
     Raises
     ------
     ValueError
-        If the text is not JSON; the message gives line and column.
+        If the text is not JSON, the message gives line and column; or if a key is there twice, it gives the place.
     """
+    twice: dict[int, tuple[dict[str, object], str]] = {}  # objects, kept alive, by identity
+
+    def as_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice[id(result)] = result, next(key for at, key in enumerate(keys) if key in keys[:at])
+        return result
+
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        document = json.loads(text, object_pairs_hook=as_object, parse_constant=_refuse_constant)
+        for place, item in _objects("", document) if twice else ():
+            if id(item) in twice:
+                raise ValueError(
+                    f"{place}{'.' if place else ''}{twice[id(item)][1]}: expected each key once, got it twice."
+                )
+        return document
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: expected JSON, got {error.msg}.") from error
     except RecursionError as error:
@@ -30,14 +45,15 @@ def parse_json(text: str) -> object:
         raise
 
 
-def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object, refusing a key that is there twice."""
-    result: dict[str, object] = {}
-    for key, value in pairs:
-        if key in result:
-            raise ValueError(f"{key}: expected each key once, got it twice.")
-        result[key] = value
-    return result
+def _objects(place: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yield the objects of a document with their places, the outer ones first."""
+    if isinstance(value, dict):
+        yield place, value
+        for key, item in value.items():
+            yield from _objects(f"{place}.{key}" if place else key, item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _objects(f"{place}[{index}]", item)
 
 
 def _refuse_constant(name: str) -> object:

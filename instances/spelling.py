@@ -27,9 +27,9 @@ def did_you_mean(text: object, known: Iterable[object]) -> str:
 def nearest(text: str, known: Iterable[str]) -> list[str]:
     """Return the names that a misspelt one may mean, at most `MOST`; none where nothing is near.
 
-    Those are names that contain it, or else the names that are the fewest typing errors away (`typing_errors`). Of names
-    that are equally far, those count that begin alike for longer, because the first letter is rarely wrong. Upper and
-    lower case are the same, and so are hyphens, underscores and blanks.
+    Those are names that contain it, or else those that are the fewest typing errors away (`typing_errors`). Of names
+    equally far, those count that begin alike for longer, because the first letter is rarely wrong. Upper and lower case
+    are the same, and so are hyphens, underscores and blanks.
     """
     wanted = _plain(text)
     allowed = max(len(wanted) // LETTERS_PER_ERROR, min(len(wanted) - 1, 1))

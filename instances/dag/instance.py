@@ -388,6 +388,8 @@ def _check_jobs(instance: DagInstance) -> None:
 def _check_tasks(instance: DagInstance) -> None:
     """Check job, durations and memory of every task."""
     num_jobs = instance.num_jobs
+    if instance.num_tasks and not num_jobs:
+        raise ValueError("jobs: expected at least one job, as there are tasks, got none.")
     for task in np.flatnonzero((instance.job_of_task < 0) | (instance.job_of_task >= num_jobs)):
         job = instance.job_of_task[task]
         raise ValueError(f"tasks[{task}].job: expected a job in 0..{num_jobs - 1}, got {job}.")

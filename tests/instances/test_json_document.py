@@ -41,7 +41,7 @@ def test_numbers_are_finite(value: float) -> None:
         ('{"a": 1,\n "b": }', "line 2, column 7: expected JSON, got Expecting value."),
         ('{"a": 1} x', "line 1, column 10: expected JSON, got Extra data."),
         ('{"a": 1, "a": 2}', "a: expected each key once, got it twice."),
-        ('[{"x": {"b": 1, "c": 2, "b": 1}}]', "b: expected each key once, got it twice."),
+        ('[{"x": {"b": 1, "c": 2, "b": 1}}]', "[0].x.b: expected each key once, got it twice."),
         ("[NaN]", "document: expected finite numbers, got NaN."),
         ("[-Infinity]", "document: expected finite numbers, got -Infinity."),
         ("[" * 100_000, "line 1, column 1: expected JSON of moderate depth, got deeper nesting."),

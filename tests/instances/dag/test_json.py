@@ -194,7 +194,7 @@ def test_every_field_counts_for_the_hash() -> None:
             "links.latency_ticks[1]: expected a list of 2 entries, one per GPU.",
         ),
         ({"jobs": [{"name": "j0", "release": 0}]}, "jobs[0].weight: expected an integer, got nothing."),
-        ({"jobs": []}, "tasks[0].job: expected a job in 0..-1, got 0."),
+        ({"jobs": []}, "jobs: expected at least one job, as there are tasks, got none."),
         ({"tasks": [{"name": "a"}]}, "tasks[0].durations: expected a list, got nothing."),
         (
             {"tasks": [{"name": "a", "durations": [1, 2.0]}]},
@@ -231,6 +231,10 @@ def test_broken_text() -> None:
         refusal('{"format": "optgap/dag",\n "version": }') == "line 2, column 13: expected JSON, got Expecting value."
     )
     assert refusal(tiny()[:-1] + ', "name": "again"}') == "name: expected each key once, got it twice."
+    assert (
+        refusal(tiny().replace('"durations"', '"job": 0, "durations"', 1))
+        == "tasks[0].job: expected each key once, got it twice."
+    )
     assert refusal(tiny().replace("0.001", "NaN")) == "document: expected finite numbers, got NaN."
     assert refusal("[]") == "document: expected an object, got []."
 

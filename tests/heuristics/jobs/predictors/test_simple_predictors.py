@@ -146,7 +146,11 @@ def test_misuse_is_named() -> None:
         ("random-forest", {"trees": 0}, r"trees: expected at least 1, got 0\."),
         ("random-forest", {"max_features": 0}, r"max_features: expected a share above 0"),
         ("median-forest", {"retrain_hours": 0}, r"retrain_hours: expected above 0, got 0\."),
-        ("median-forest", {"leaf": 0}, r"parameters of median-forest: expected min_leaf, trees, .*, got 'leaf'\."),
+        (
+            "median-forest",
+            {"leaf": 0},
+            r"parameters of median-forest: expected min_leaf, trees, .*, got 'leaf' \(did you mean min_leaf",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             predictor_named(name, instance, rng, **parameters)
