@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from instances.text_file import MAX_BYTES, check_readable, whole_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from os import PathLike
@@ -31,9 +33,12 @@ def read_arrays(path: str | PathLike[str], what: str) -> dict[str, NDArray[Any]]
     OSError
         If it cannot be read.
     """
+    check_readable(path)
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as stored:
+                if sum(entry.file_size for entry in stored.zip.infolist()) > MAX_BYTES:
+                    raise ValueError(f"more than {MAX_BYTES:,} bytes")
                 return dict(stored)
         except (ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
             raise ValueError(f"{path}: expected a file of {what}, got something else ({error}).") from error
@@ -45,8 +50,14 @@ _HASH = "sha256"
 def save_arrays(path: str | PathLike[str], arrays: Mapping[str, NDArray[np.generic]]) -> None:
     """Write arrays, one of them named ``format``; the same ones give the same bytes."""
     stored: dict[str, Any] = {**arrays, _HASH: np.array(arrays_sha256(arrays))}
-    with open(path, "wb") as file:
-        np.savez(file, **stored)
+    write_arrays(path, stored)
+
+
+def write_arrays(path: str | PathLike[str], arrays: Mapping[str, NDArray[np.generic]]) -> None:
+    """Write arrays by `numpy.savez`, as a whole file or not at all."""
+    named: dict[str, Any] = dict(arrays)
+    with whole_file(path) as partial, open(partial, "wb") as file:
+        np.savez(file, **named)
 
 
 def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[str, NDArray[np.generic]]:

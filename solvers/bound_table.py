@@ -35,6 +35,8 @@ class BoundTable(Tabular, list[Bound]):
         What second models said, where they were asked.
     left_out
         Methods that did not run any more, because of Ctrl-C.
+    is_interrupted
+        Whether Ctrl-C ended an exact method.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class BoundTable(Tabular, list[Bound]):
         self.infeasible_by: list[str] = []
         self.confirmations: list[Confirmation] = []
         self.left_out: list[str] = []
+        self.is_interrupted = False
 
     @property
     def best(self) -> Bound | None:

@@ -122,6 +122,7 @@ def lower_bound(
         refuse_contradictions(table, results)
         if result.termination is Termination.INTERRUPTED:
             table.left_out += names[number + 1 :]
+            table.is_interrupted = True
             return table
     if confirm:
         on_method("confirmation", table)

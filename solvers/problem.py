@@ -21,6 +21,7 @@ from instances.jobs.objective import (
 from instances.jobs.verify import verify_jobs_schedule
 from instances.readers.optgap_json import CODECS, problem_name
 from instances.spelling import did_you_mean
+from instances.text_file import whole_file
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.jobs_statistics import JobsStatistics, jobs_statistics
 from solvers.methods import JOBS_METHODS, METHODS, resolved
@@ -227,11 +228,12 @@ class Problem:
 
     def write_gantt(self, instance: Any, schedule: Any, path: Path) -> None:
         """Write the Gantt chart of a schedule, as SVG or PNG by the ending of the file's name."""
-        if path.suffix.lower() == ".svg":
-            path.write_text(self.draw_svg(instance, schedule), encoding="utf-8", errors="xmlcharrefreplace")
-            return
-        figure = resolved(self.plot_gantt)(instance, schedule).get_figure(root=True)
-        figure.savefig(path, format="png", dpi=150)
+        with whole_file(path) as partial:
+            if path.suffix.lower() == ".svg":
+                partial.write_text(self.draw_svg(instance, schedule), encoding="utf-8", errors="xmlcharrefreplace")
+                return
+            figure = resolved(self.plot_gantt)(instance, schedule).get_figure(root=True)
+            figure.savefig(partial, format="png", dpi=150)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import stat
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from instances.text_file import check_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,10 +17,6 @@ _IN_OUR_VOICE = re.compile(r"(?P<word>[^:\[.]+)(?P<index>\[\d+\])?(?P<rest>[^:]*
 """Form of messages about bad values; any other error is an error of this software."""
 
 
-MAX_BYTES = 10**9
-"""Largest file that is read."""
-
-
 class BadInputError(Exception):
     """One line that names the file or option, the place in it, and what was expected there; exit status 2."""
 
@@ -29,21 +25,14 @@ class BadInputError(Exception):
 def reading(path: str | PathLike[str]) -> Iterator[None]:
     """Put the name of the file before the message of any error in it."""
     try:
-        _check_file(Path(path))
+        check_readable(path)
         yield
     except OSError as error:
         raise BadInputError(f"{path}: expected a file that can be read, got: {reason(error)}.") from error
     except (ValueError, TypeError, OverflowError) as error:
         raise BadInputError(f"{path}: {error}") from error
-
-
-def _check_file(path: Path) -> None:
-    """Refuse devices, pipes and files that would fill the memory; the system itself refuses directories."""
-    status = path.stat()
-    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-        raise BadInputError(f"{path}: expected a regular file, got a device or a pipe.")
-    if status.st_size > MAX_BYTES:
-        raise BadInputError(f"{path}: expected at most {MAX_BYTES:,} bytes, got {status.st_size:,}.")
+    except MemoryError as error:
+        raise BadInputError(f"{path}: expected content that fits into memory.") from error
 
 
 @contextmanager

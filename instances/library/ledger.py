@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from instances.fields import Fields
 from instances.json_document import parse_json
-from instances.text_file import read_text, whole_file, write_text
+from instances.text_file import read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -282,8 +282,7 @@ def write_ledger(path: Path, entries: Mapping[Key, LedgerEntry]) -> None:
     """Write a ledger file, one line per entry in alphabetical order; readers see either the old file or the new one."""
     lines = ",\n  ".join(json.dumps(entries[key].to_dict(), allow_nan=False) for key in sorted(entries))
     head = f'"format": "{LEDGER_FORMAT}",\n "version": {LEDGER_VERSION}'
-    with whole_file(path) as partial:
-        write_text(partial, f'{{\n {head},\n "entries": [\n  {lines}]\n}}\n')
+    write_text(path, f'{{\n {head},\n "entries": [\n  {lines}]\n}}\n')
 
 
 @contextmanager

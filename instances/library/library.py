@@ -20,7 +20,7 @@ from instances.json_document import parse_json
 from instances.library.catalogue import CatalogueEntry, ledger_revision, library_identifier
 from instances.library.ledger import Key, LedgerEntry, LibraryFileError, improved, locked, read_ledger, write_ledger
 from instances.spelling import nearest
-from instances.text_file import PARTIAL, read_text, whole_file, write_text
+from instances.text_file import PARTIAL, read_text, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -206,8 +206,7 @@ class Library:
                 return now, False
             try:
                 if schedule is not None and new.schedule is schedule[0]:
-                    with whole_file(self.schedule_path(new)) as partial:
-                        write_text(partial, schedule_text(self.instance(key[0]), schedule[1]))
+                    write_text(self.schedule_path(new), schedule_text(self.instance(key[0]), schedule[1]))
                 write_ledger(self.folder / LEDGER, {**now.ledger, key: new})
             finally:  # whether it was written or not: what is on disk decides which schedule stays
                 now = self.reread()
@@ -290,8 +289,7 @@ def write_library(
     for sub in (INSTANCES, SCHEDULES):
         (folder / sub).mkdir(parents=True, exist_ok=True)
     for entry, instance in instances:
-        with whole_file(folder / INSTANCES / entry.file_name) as partial:
-            write_text(partial, instance_text(instance))
+        write_text(folder / INSTANCES / entry.file_name, instance_text(instance))
     entries = [entry for entry, _ in instances]
     identifier = library_identifier(version, {entry.name: entry.sha256 for entry in entries})
     head = {
@@ -302,8 +300,7 @@ def write_library(
     }
     lines = ",\n  ".join(json.dumps(entry.to_dict(), allow_nan=False) for entry in entries)
     fields = "".join(f" {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
-    with whole_file(folder / CATALOGUE) as partial:
-        write_text(partial, f'{{\n{fields} "instances": [\n  {lines}]\n}}\n')
+    write_text(folder / CATALOGUE, f'{{\n{fields} "instances": [\n  {lines}]\n}}\n')
     write_ledger(folder / LEDGER, {})
 
 

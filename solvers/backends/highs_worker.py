@@ -100,6 +100,7 @@ class _Heard:
 def _work(source: IO[bytes], target: IO[bytes]) -> None:
     """Solve the MILP that comes in, and send reports and the answer out."""
     milp, options = pickle.load(source)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     last: list[float | None] = [None]
 
     def send(message: object) -> None:
@@ -113,6 +114,13 @@ def _work(source: IO[bytes], target: IO[bytes]) -> None:
         send((objective, bound))
 
     send(run_highs(milp, report=report, **options))
+
+
+def _end_with_parent() -> None:
+    """End this process when the other end of its input is closed: nobody waits for the answer any more."""
+    while os.read(0, 1):  # nothing comes
+        pass
+    os._exit(1)
 
 
 def _main() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from instances.readers.optgap_json import codec_of
+from instances.text_file import write_text
 from solvers.run.versions import hardware, versions
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def raise_contradiction(
     name = f"optgap-reproducer-{instance.sha256[:12]}.json"
     for path in (Path(name), Path(tempfile.gettempdir()) / name):
         try:
-            path.write_text(text, encoding="utf-8")
+            write_text(path, text)
         except OSError:
             continue
         raise ContradictionError(f"{claim} The reproducer is {path}.")

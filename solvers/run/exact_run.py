@@ -68,6 +68,12 @@ class ExactRun(Generic[ScheduleT]):
         return lambda: self.seconds_left() <= until or self.should_stop()
 
 
+def leave_signals_to_parent() -> None:
+    """Ignore Ctrl-C, and let SIGTERM end this process at once: its parent hears both and ends it in order."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 class Interrupt:
     """Catches the first Ctrl-C while it is entered and remembers it; the second one ends the process as usual.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +20,7 @@ from instances.dag.json import (
 from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
 from instances.fields import Fields
-from instances.json_document import parse_json
+from instances.json_document import content_hash, parse_json
 from instances.text_file import read_text, whole_file, write_text
 from solvers.run.outcome import Status
 from solvers.run.versions import hardware, versions
@@ -100,6 +102,7 @@ class Certificate:
             },
             "random_instances": self.random_instances,
             "search": self.search,
+            "search_sha256": content_hash(self.search),
             "versions": versions(),
             "hardware": hardware(),
             "instance_sha256": worst.instance.sha256,
@@ -157,23 +160,24 @@ class AdversaryFolder:
         self._trace.flush()
 
     def write(self, certificate: Certificate) -> None:
-        """Replace the last certificate, each file as a whole.
+        """Replace the last certificate and the files beside it once all of them are written.
 
-        The files of instance and schedules are removed first and written last. Whenever the process dies, a certificate
-        is therefore never accompanied by files of another instance.
+        The old files of instance and schedules are removed before the certificate is replaced, and the new ones put in
+        their places after it. Whenever the process dies, a certificate is therefore never accompanied by files of
+        another instance.
         """
         worst = certificate.worst
         schedules = {"heuristic": worst.heuristic, "optimal": worst.optimal, "rival": worst.rival}
-        texts = {CERTIFICATE: json.dumps(certificate.to_dict(), indent=1, allow_nan=False) + "\n"}
-        texts[INSTANCE] = dag_instance_to_json(worst.instance)
+        texts = {INSTANCE: dag_instance_to_json(worst.instance)}
         for name, schedule in schedules.items():
             if schedule is not None:
                 texts[SCHEDULES[name]] = dag_schedule_to_json(worst.instance, schedule)
-        for name in (INSTANCE, *SCHEDULES.values()):
-            (self.folder / name).unlink(missing_ok=True)
-        for name, text in texts.items():
-            with whole_file(self.folder / name) as partial:
-                write_text(partial, text)
+        texts[CERTIFICATE] = json.dumps(certificate.to_dict(), indent=1, allow_nan=False) + "\n"
+        with ExitStack() as files:  # the last one to be entered, the certificate, is the first one to be replaced
+            for name, text in texts.items():
+                write_text(files.enter_context(whole_file(self.folder / name)), text)
+            for name in (INSTANCE, *SCHEDULES.values()):
+                (self.folder / name).unlink(missing_ok=True)
 
 
 DEFAULT_SECONDS = 60.0
@@ -215,6 +219,7 @@ def check_certificate(folder: Path, *, time_limit: float = DEFAULT_SECONDS) -> l
     values = _check_schedules(problems, document, instance, objective)
     _check_numbers(problems, document, values)
     _check_ranges(problems, document, instance)
+    _check_search(problems, folder, document)
     _check_optimum(problems, document, instance, objective, time_limit)
     contestants = {
         name: _check_run(problems, name, document[name], instance, objective)
@@ -242,6 +247,7 @@ def _document(value: object) -> dict[str, Any]:
         "instance_sha256": fields.text("instance_sha256"),
         "optimum": fields.integer("optimum"),
         **{name: fields.number(name) for name in ("ratio", "ratio_to_optimum")},
+        "search_sha256": fields.text("search_sha256"),
         **{name: fields.mapping(name) for name in ("heuristic", "proof", "search", "instance", "schedules")},
     }
     assert isinstance(value, dict)
@@ -304,11 +310,25 @@ def _check_ranges(problems: list[str], document: dict[str, Any], instance: DagIn
     """Check that the instance is inside the ranges of the search."""
     try:
         space = _space(document)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         problems.append(f"search.ranges: expected ranges, got an error: {error}")
         return
     if not space.contains(instance):
         problems.append(f"instance: expected one inside the ranges ({space}), got another one.")
+
+
+def _check_search(problems: list[str], folder: Path, document: dict[str, Any]) -> None:
+    """Check that nobody altered what is said of the search, and that the trace shows the steps that are counted."""
+    search = document["search"]
+    _expect(problems, "search_sha256", content_hash(search), document["search_sha256"])
+    try:
+        rows = list(csv.DictReader(read_text(folder / TRACE).splitlines()))
+        found = Counter(row["decision"] for row in rows[: sum(search["decisions"].values())])
+        _expect(problems, "search.decisions", dict(sorted(found.items())), search["decisions"])
+    except OSError as error:
+        problems.append(f"{TRACE}: expected a file that can be read, got: {error.strerror}.")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problems.append(f"{TRACE}: expected the steps of the search, got an error: {error}")
 
 
 def _check_optimum(
@@ -342,7 +362,7 @@ def _check_run(
         others = given.get("objectives_of_other_seeds", [])
         seeds = range(contestant.seed + 1, contestant.seed + 1 + len(others))
         others_again = [contestant.run(instance, objective, seed=seed).objective for seed in seeds]
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         problems.append(f"{name}: expected a run that can be repeated, got an error: {error}")
         return None
     _expect(problems, f"{name}, run again", objective_again, given.get("objective"))
@@ -356,7 +376,7 @@ def _check_random(problems: list[str], document: dict[str, Any], oracle: RatioOr
     try:
         family = RandomFamily(**search["family"])
         again = random_ratios(family, _space(document), oracle, given["count"], search["seed"]).to_dict()
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         problems.append(f"random_instances: expected some that can be made again, got an error: {error}")
         return
     for name, value in again.items():
@@ -364,15 +384,18 @@ def _check_random(problems: list[str], document: dict[str, Any], oracle: RatioOr
 
 
 def _check_files(problems: list[str], folder: Path, document: dict[str, Any]) -> None:
-    """Check that the files in the folder hold what the certificate holds; files may be missing."""
+    """Check that the files in the folder hold what the certificate holds; those of schedules may be missing."""
     stored = {INSTANCE: document["instance"]}
     stored |= {SCHEDULES[name]: schedule for name, schedule in document["schedules"].items() if name in SCHEDULES}
     for name, expected in stored.items():
         path = folder / name
-        if not path.exists():
+        if not path.exists() and name != INSTANCE:
             continue
         try:
             is_same = parse_json(read_text(path)) == expected
+        except OSError as error:
+            problems.append(f"{name}: expected a file that can be read, got: {error.strerror}.")
+            continue
         except ValueError:
             is_same = False
         if not is_same:

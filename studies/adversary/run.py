@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.dag.objective import Objective
+from instances.text_file import whole_file
 from solvers.confirm import confirm_bound
 from solvers.confirmation.claim import confirmation_run
 from solvers.run.exact_run import Interrupt
@@ -241,7 +242,8 @@ def _draw(certificate: Certificate, folder: Path) -> None:
     ax = ratio_figure(folder / TRACE, f"{name} over {against}", against=against, mean=random_mean)
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.savefig(folder / FIGURE, dpi=RESOLUTION)
+    with whole_file(folder / FIGURE) as partial:
+        figure.savefig(partial, dpi=RESOLUTION)
 
 
 def ratio_figure(

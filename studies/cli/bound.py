@@ -43,24 +43,34 @@ def bound_command(
     check_outputs([file], [csv, latex])
     with reading(file):
         instance = problem.codec.read_instance(file)
+    wanted = problem.listed_bounds(instance, proof.contention) if names is None else names
+    tables: list[BoundTable] = []
     with options({"contention": "--contention"}, "bound"), LiveProgress("bounding") as progress:
 
         def on_method(name: str, so_far: "BoundTable") -> None:
+            tables[:] = [so_far]
             progress.doing = name
             progress.lower_bound = None if so_far.best is None else so_far.best.value
 
-        table = lower_bound(
-            instance,
-            objective=objective,
-            methods=problem.listed_bounds(instance, proof.contention) if names is None else names,
-            time_limit=run.time_limit,
-            threads=run.threads,
-            seed=run.seed,
-            confirm=proof.confirm,
-            confirm_time_limit=proof.confirm_time_limit,
-            on_method=on_method,
-            contention=proof.contention,
-        )
+        try:
+            table = lower_bound(
+                instance,
+                objective=objective,
+                methods=wanted,
+                time_limit=run.time_limit,
+                threads=run.threads,
+                seed=run.seed,
+                confirm=proof.confirm,
+                confirm_time_limit=proof.confirm_time_limit,
+                on_method=on_method,
+                contention=proof.contention,
+            )
+        except KeyboardInterrupt:  # in a bound that does not listen itself: what is proven until then is shown
+            if not tables or not tables[0]:
+                raise
+            (table,) = tables
+            proven = {bound.method for bound in table}
+            table.left_out += [name for name in wanted if name not in proven]
     write_text_output(csv, table.to_csv)
     write_text_output(latex, lambda: BoundComparison([table]).to_latex())
     if as_json:

@@ -41,6 +41,7 @@ def demo_command(
     """Show the gap of every heuristic on small instances."""
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
+    from instances.text_file import write_text
     from solvers.run.versions import available_cores
     from studies.analysis.comparison import compare_methods
     from studies.analysis.frames import to_frame
@@ -58,7 +59,7 @@ def demo_command(
         with StudyStore(out) as store:
             frame, instances = to_frame(store), study_record(store).instances
             write_schedules(store, out / "schedules")
-            frame.to_csv(out / "results.csv", index=False)
+            write_text(out / "results.csv", frame.to_csv(index=False))
             write_study_report(store, report, title="optgap demo: gaps on small heterogeneous instances")
     comparison = compare_methods(frame)
     if as_json:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from instances.spelling import did_you_mean
-from studies.input import MAX_BYTES, quoted
+from studies.input import quoted, reading
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -51,12 +50,19 @@ def _name(parameter: Any) -> str:
 
 
 def is_jobs_file(path: str | PathLike[str]) -> bool:
-    """Say whether a file says that it is a jobs instance; False for one that cannot be read or is broken."""
+    """Say whether a file says that it is a jobs instance; False for one that is no instance.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be read, or is no text.
+    """
     from instances.readers.optgap_json import problem_of_text
     from instances.text_file import read_text
 
-    file = Path(path)
+    with reading(path):
+        text = read_text(path)
     try:
-        return file.is_file() and file.stat().st_size <= MAX_BYTES and problem_of_text(read_text(file)) == "jobs"
-    except (OSError, ValueError):
+        return problem_of_text(text) == "jobs"
+    except ValueError:
         return False

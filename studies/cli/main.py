@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import sys
+import threading
+import time
 import traceback
 import warnings
 from contextlib import contextmanager
@@ -15,15 +19,16 @@ from typer.main import get_command
 
 from studies.cli.input import usage_line
 from studies.cli.options import command_of
-from studies.cli.output import note, print_text
+from studies.cli.output import note, open_streams, print_text
 from studies.input import BadInputError
 from studies.papers.study import PAPER_STUDIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from types import FrameType
 
 
-DONE, BAD_INPUT, SOFTWARE_ERROR, INTERRUPTED = 0, 2, 3, 130
+DONE, BAD_INPUT, SOFTWARE_ERROR, INTERRUPTED, TERMINATED = 0, 2, 3, 130, 143
 """Exit status beside 1, the answer "no", which commands return themselves."""
 
 COMMANDS = {
@@ -166,8 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         Without the name of the program; default those of the process.
     """
     status: int | None = None
+    open_streams()
+    requests: list[float] = []
     try:
-        with _one_line_warnings():
+        with _one_line_warnings(), sigterm_like_ctrl_c(requests):
             given = sys.argv[1:] if arguments is None else list(arguments)
             status = app(args=given, prog_name="optgap", standalone_mode=False)
     except BadInputError as error:
@@ -187,12 +194,44 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             note(f"optgap: {error}")
         else:
             traceback.print_exc()
+    if status == INTERRUPTED and requests:
+        status = TERMINATED
     sys.exit(DONE if status is None else status)
+
+
+REPEATED_SECONDS = 1.0
+"""A second SIGTERM within this time asks for nothing new: the command `timeout` sends two at once."""
+
+
+@contextmanager
+def sigterm_like_ctrl_c(requests: list[float]) -> Iterator[None]:
+    """Let SIGTERM, which batch systems send before they kill, do what Ctrl-C does; keep the times at which it came."""
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        is_repeated = bool(requests) and time.monotonic() - requests[-1] < REPEATED_SECONDS
+        requests.append(time.monotonic())
+        if is_repeated:
+            return
+        ctrl_c = signal.getsignal(signal.SIGINT)
+        if not callable(ctrl_c):  # ignored, as in jobs that a script starts in the background
+            raise KeyboardInterrupt
+        ctrl_c(number, frame)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
-    """Show warnings as one line without the source of the code."""
+    """Show warnings as one line without the source of the code, and none of Matplotlib's about its own folders."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: note(f"warning: {message}")
         yield

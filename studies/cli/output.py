@@ -3,39 +3,70 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from instances.text_file import whole_file, write_text
 from solvers.table import printable
 from studies.input import BadInputError, reason, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import Any
 
     from matplotlib.axes import Axes
 
 
-def print_text(text: str) -> None:
-    """Print an answer; a closed pipe (``| head``) is no error.
+class ForgivingFile(io.FileIO):
+    """Descriptor of stdout or stderr; what cannot be written there is dropped, and the exit status stays what it is.
 
-    Raises
-    ------
-    BadInputError
-        If stdout cannot be written for another reason, such as a full disk.
+    A closed pipe (``| head``) is no error. Where stdout cannot be written for another reason, such as a full disk, one
+    line on stderr says so.
     """
-    try:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-    except OSError as error:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered goes there when the process ends
-        os.close(nowhere)
-        if not isinstance(error, BrokenPipeError):
-            raise BadInputError(f"stdout: expected room for the answer, got: {reason(error)}.") from error
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._has_failed = False
+
+    def write(self, content: Any, /) -> int | None:
+        """Write, or drop what cannot be written."""
+        try:
+            return super().write(content)
+        except OSError as error:
+            if self.fileno() == 1 and not self._has_failed and not isinstance(error, BrokenPipeError):
+                note(f"stdout: expected room for the answer, got: {reason(error)}.")
+            self._has_failed = True
+            return len(content)
+
+
+def open_streams() -> None:
+    """Make stdout and stderr of this process such that writing to them never fails.
+
+    Streams that are closed lead nowhere, so that no file that is opened later gets their descriptors. Characters that
+    the encoding of stdout does not have are replaced. Streams that somebody else has put in their place are left alone.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is this one
+    for descriptor, name, errors in ((1, "stdout", "replace"), (2, "stderr", "backslashreplace")):
+        given = getattr(sys, name)
+        if given is getattr(sys, f"__{name}__"):
+            file = ForgivingFile(descriptor)
+            encoding = "utf-8" if given is None else given.encoding
+            is_line_buffered = descriptor == 2 or file.isatty()
+            stream = io.TextIOWrapper(io.BufferedWriter(file), encoding, errors, line_buffering=is_line_buffered)
+            setattr(sys, name, stream)
+
+
+def print_text(text: str) -> None:
+    """Print an answer."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def print_json(document: object) -> None:
@@ -45,9 +76,8 @@ def print_json(document: object) -> None:
 
 def note(text: str) -> None:
     """Write one line to stderr."""
-    with contextlib.suppress(BrokenPipeError):
-        sys.stderr.write(f"{printable(' '.join(text.split()))}\n")
-        sys.stderr.flush()
+    sys.stderr.write(f"{printable(' '.join(text.split()))}\n")
+    sys.stderr.flush()
 
 
 FIGURES = (".png", ".pdf", ".svg")
@@ -79,12 +109,12 @@ def check_writable(path: Path | None) -> None:
     """
     if path is None:
         return
-    with writing(path):
-        was_there = path.exists()
-        with path.open("ab"):
-            pass
-        if not was_there:
-            path.unlink()
+    with contextlib.suppress(_EnoughError), writing(path), whole_file(path):
+        raise _EnoughError
+
+
+class _EnoughError(Exception):
+    """A file could be written, and nothing more was to be known."""
 
 
 def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
@@ -107,16 +137,22 @@ def check_distinct(inputs: Sequence[Path | None], outputs: Sequence[Path | None]
     BadInputError
         If an output does.
     """
-    read = {path.resolve() for path in inputs if path is not None}
-    written: set[Path] = set()
+    read = {_real_path(path) for path in inputs if path is not None}
+    written: set[str] = set()
     for path in outputs:
         if path is None:
             continue
-        if path.resolve() in read:
+        if _real_path(path) in read:
             raise BadInputError(f"{path}: expected another file to write than the one that is read.")
-        if path.resolve() in written:
+        if _real_path(path) in written:
             raise BadInputError(f"{path}: expected a file of its own for each output, got it twice.")
-        written.add(path.resolve())
+        written.add(_real_path(path))
+
+
+def _real_path(path: Path) -> str:
+    """Return a path without symbolic links; links that lead in a circle, or to a device, stay."""
+    with writing(path):  # the working directory may be gone
+        return str(path) if path.is_char_device() or path.is_fifo() else os.path.realpath(path)
 
 
 def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
@@ -128,13 +164,15 @@ def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
         If it cannot be written.
     """
     if path is not None:
-        with writing(path):
-            write(path)
+        with writing(path), whole_file(path) as partial:
+            write(partial)
 
 
 def write_text_output(path: Path | None, text: Callable[[], str]) -> None:
     """Write a text, which is made only if there is a path; otherwise like `write_output`."""
-    write_output(path, lambda file: file.write_text(text(), encoding="utf-8"))
+    if path is not None:
+        with writing(path):
+            write_text(path, text())
 
 
 def write_figure(path: Path | None, axes: Callable[[], Axes], *, dpi: int = 150, **options: Any) -> None:

@@ -65,6 +65,8 @@ def solve_command(
             if proven.infeasible_by:
                 note(f"{against}: no schedule exists, the instance is infeasible.")
             bounds += proven
+            if proven.is_interrupted:
+                raise KeyboardInterrupt
         best = best_bound(bounds)
         progress.lower_bound = None if best is None else best.value
         progress.doing, progress.then = method, "confirmation" if proof.confirm else None

@@ -14,7 +14,6 @@ from studies.cli.output import (
     note,
     print_json,
     print_text,
-    write_output,
     write_text_output,
 )
 from studies.input import BadInputError, options, writing
@@ -217,8 +216,8 @@ def study_table_command(
         budgets = budgets_of_study(frame, budget, folder)
         points = traces(store) if "targets" in parts else None
         ratios = study_bound_ratios(store) if "bounds" in parts else None
-        write_output(frame_file, lambda path: to_frame(store, references=True).to_csv(path, index=False))
-        write_output(traces_file, lambda path: traces(store, references=True).to_csv(path, index=False))
+        write_text_output(frame_file, lambda: to_frame(store, references=True).to_csv(index=False))
+        write_text_output(traces_file, lambda: traces(store, references=True).to_csv(index=False))
     places = {
         "baseline": "--baseline",
         "budget": "--budget",

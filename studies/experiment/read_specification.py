@@ -11,6 +11,7 @@ from instances.clusters.cost_model import CostModel
 from instances.fields import TomlTable, checked_text
 from instances.readers.dag.bundled import BUNDLED
 from instances.spelling import did_you_mean
+from instances.text_file import read_text
 from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
     DAG,
@@ -52,11 +53,7 @@ def read_study_spec(path: str | PathLike[str]) -> StudySpec:
     ValueError
         If it is not a specification; the message gives the place in it and what was expected.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"file: expected text in UTF-8, got other bytes at {error.start}.") from error
-    return study_spec_from_toml(text, folder=Path(path).resolve().parent)
+    return study_spec_from_toml(read_text(path), folder=Path(path).resolve().parent)
 
 
 def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:

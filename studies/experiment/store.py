@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from instances.readers.optgap_json import write_instance_file
-from instances.text_file import whole_file
 from studies.experiment.specification import DAG
 from studies.experiment.stored_documents import read_stored_instance
 
@@ -355,8 +354,7 @@ class StudyStore(StudyDatabase):
         for item in plan.instances:
             path = self.folder / INSTANCES / item.file_name
             if not path.is_file():
-                with whole_file(path) as partial:
-                    write_instance_file(item.instance, partial)
+                write_instance_file(item.instance, path)
         spec = plan.spec
         with self._transaction() as database:
             database.execute(

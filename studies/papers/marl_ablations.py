@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import re
-import signal
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -22,7 +21,8 @@ from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
 from heuristics.jobs.marl.training.settings import TrainingSettings
 from instances.spelling import did_you_mean
-from instances.text_file import whole_file
+from instances.text_file import write_text
+from solvers.run.exact_run import leave_signals_to_parent
 from solvers.table import Table
 from studies.analysis.intervals import seed_interval
 from studies.analysis.online_summary import LEVEL, jct_tests
@@ -303,13 +303,8 @@ def _made(runs: Sequence[AblationRun], workers: int) -> Iterator[tuple[int, dict
             yield number, make_run(run)
         return
     context = multiprocessing.get_context("spawn")  # JAX must not be forked
-    with context.Pool(min(workers, len(runs)), initializer=_ignore_interrupts) as pool:
+    with context.Pool(min(workers, len(runs)), initializer=leave_signals_to_parent) as pool:
         yield from pool.imap_unordered(_numbered, enumerate(runs))  # left early, the pool ends its processes
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _numbered(order: tuple[int, AblationRun]) -> tuple[int, dict[str, Any]]:
@@ -421,8 +416,7 @@ def make_run(run: AblationRun) -> dict[str, Any]:
         sha256 = jobs_instances_sha256(instances)
         if measured["topologies"].get(topology.name, {}).get("instances_sha256") != sha256:
             measured["topologies"][topology.name] = {"instances_sha256": sha256, **_measured(run, instances)}
-            with whole_file(run.measured) as partial:
-                partial.write_text(f"{json.dumps(measured, indent=1)}\n", encoding="utf-8")
+            write_text(run.measured, f"{json.dumps(measured, indent=1)}\n")
     wanted = {topology.name for topology in run.topologies}
     kept = {name: entry for name, entry in measured["topologies"].items() if name in wanted}
     return {"training": training, "topologies": kept}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import heuristics.jobs.marl
 from heuristics.jobs.marl.network_files import load_network, untrained_network
 from heuristics.jobs.marl.shipped_networks import INDEX, INDEX_FORMAT, STAGES, network_in
+from instances.text_file import write_text
 from studies.papers.training import imitated_path, provenance_path
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def ship_marl(source: Path, target: Path) -> dict[str, Any]:
         shutil.copyfile(trained, target / f"{number}-trained.npz")
         shutil.copyfile(imitated_path(trained), target / f"{number}-imitated.npz")
         shutil.copyfile(path, provenance_path(target / f"{number}.npz"))
-    (target / INDEX).write_text(f"{json.dumps(index, indent=1)}\n", encoding="utf-8")
+    write_text(target / INDEX, f"{json.dumps(index, indent=1)}\n")
     return index
 
 

@@ -26,6 +26,7 @@ from heuristics.jobs.marl.network_files import AgentNetworks, save_agent_network
 from heuristics.jobs.marl.training.instances import held_out_set, jobs_instances_sha256, validation_set
 from heuristics.jobs.marl.training.run_episodes import mean_jcts
 from heuristics.jobs.marl.training.train import MarlTrainer
+from instances.text_file import write_text
 from solvers.run.versions import hardware, version_of, versions
 from studies.revision import revision
 
@@ -120,8 +121,7 @@ def provenance_path(path: Path) -> Path:
 def write_training(path: str | PathLike[str], weights: Weights, document: dict[str, Any]) -> None:
     """Write weights and their document."""
     save_weights(path, weights)
-    text = json.dumps(document, indent=1, allow_nan=False)
-    provenance_path(Path(path)).write_text(f"{text}\n", encoding="utf-8")
+    write_text(provenance_path(Path(path)), f"{json.dumps(document, indent=1, allow_nan=False)}\n")
 
 
 HELD_OUT = 20
@@ -243,5 +243,4 @@ def write_marl_training(
         save_network(path, network)
     if imitated is not None:
         save_network(imitated_path(Path(path)), imitated)
-    text = json.dumps(document, indent=1, allow_nan=False)
-    provenance_path(Path(path)).write_text(f"{text}\n", encoding="utf-8")
+    write_text(provenance_path(Path(path)), f"{json.dumps(document, indent=1, allow_nan=False)}\n")

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from instances.fields import one_of
+from instances.text_file import whole_file
+from solvers.run.exact_run import leave_signals_to_parent
 from studies.analysis.gaps import ANY_BUDGET, budgets_of, study_gaps
 from studies.report.curve_figures import (
     convergence,
@@ -157,10 +159,11 @@ def _save(ax: Axes, path: Path, formats: Sequence[str]) -> list[Path]:
     assert figure is not None  # every axes here has been made with a figure
     paths = [path.with_name(f"{path.name}.{kind}") for kind in formats]
     for kind, file in zip(formats, paths, strict=True):
-        if kind == "png":
-            _save_png(figure, file)
-        else:
-            figure.savefig(file, dpi=RESOLUTION)
+        with whole_file(file) as target:
+            if kind == "png":
+                _save_png(figure, target)
+            else:
+                figure.savefig(target, dpi=RESOLUTION)
     return paths
 
 
@@ -207,7 +210,7 @@ def side_by_side(tasks: Sequence[Callable[[], Made]], processes: int) -> list[Ma
         with warnings.catch_warnings():
             # Python 3.12 counts the idle threads of linear algebra too, which know how to be copied.
             warnings.simplefilter("ignore", DeprecationWarning)
-            with multiprocessing.get_context("fork").Pool(processes) as pool:
+            with multiprocessing.get_context("fork").Pool(processes, leave_signals_to_parent) as pool:
                 return pool.map(_call, range(len(tasks)), chunksize=1)  # type: ignore[arg-type]
     finally:
         _TASKS.clear()

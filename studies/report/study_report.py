@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.gantt import plot_gantt
@@ -12,6 +11,7 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import finish_times
 from instances.dag.schedule import DagSchedule
 from instances.fields import one_of
+from instances.text_file import write_text
 from solvers.run.versions import version_of, versions
 from solvers.table import Column, Shaded, Table
 from studies.analysis.anytime import bound_curves
@@ -64,7 +64,7 @@ def write_study_report(
     Returns the numbers of instances, unproved instances, runs by state, figures, tables and bytes on the page.
     """
     html = study_report_html(store, title=title, baseline=baseline)
-    Path(path).write_text(html, encoding="utf-8")
+    write_text(path, html)
     record = study_record(store)
     states = record.runs["state"].value_counts()
     return {

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import errno
 import gzip
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 import pytest
 
-from instances.text_file import read_text, whole_file, write_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from instances import text_file
+from instances.text_file import read_content, read_text, whole_file, write_text
 
 TEXT = "tasks: é\n"
 
@@ -101,3 +99,77 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, error: BaseExcep
         raise error
     assert path.read_text() == "old"
     assert [found.name for found in tmp_path.iterdir()] == ["ledger.json"]
+
+
+def test_what_users_expect_of_a_file_that_is_replaced(tmp_path: Path) -> None:
+    """Tests permissions of new and old files, a symbolic link and where it leads, and a name of 255 letters."""
+    mask = os.umask(0o027)
+    try:
+        write_text(tmp_path / "new", TEXT)
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+    (tmp_path / "new").chmod(0o604)
+    (tmp_path / "to new").symlink_to("new")
+    (tmp_path / "to nothing yet").symlink_to("made")
+    for link in ("to new", "to nothing yet"):
+        write_text(tmp_path / link, "other")
+        assert (tmp_path / link).is_symlink()
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o604
+    assert [(tmp_path / name).read_text() for name in ("new", "made")] == ["other", "other"]
+    write_text(tmp_path / ("n" * 250 + ".json"), TEXT)
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_streams_are_written_in_place(tmp_path: Path) -> None:
+    """Tests a pipe and a device, which nothing can replace, and the name of an open stream that leads to a file."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_text(tmp_path / "pipe", TEXT)
+    assert os.read(reader, 100) == TEXT.encode()
+    os.close(reader)
+    write_text("/dev/null", TEXT)
+    with open(tmp_path / "file", "w") as file:
+        write_text(f"/dev/fd/{file.fileno()}", TEXT)
+        assert os.fstat(file.fileno()).st_size == len(TEXT.encode())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "pipe"]
+
+
+@pytest.mark.parametrize(
+    ("prepare", "error"),
+    [
+        (lambda path: path.mkdir(), errno.EISDIR),
+        (lambda path: path.symlink_to(path), errno.ELOOP),
+        (lambda path: (path.write_text("old"), path.chmod(0o444)), errno.EACCES),
+    ],
+    ids=["a folder", "links in a circle", "write-protected"],
+)
+def test_what_cannot_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prepare: object, error: int) -> None:
+    """Tests that a folder, links in a circle and a protected file are refused, and that nothing is left beside them."""
+    assert callable(prepare)
+    prepare(tmp_path / "a")
+    monkeypatch.setattr(os, "access", lambda path, mode: bool(Path(path).stat().st_mode & 0o200))  # also for root
+    with pytest.raises(OSError) as refused:
+        write_text(tmp_path / "a", TEXT)
+    assert refused.value.errno == error
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["bomb.gz", "plain"])
+def test_content_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Tests that what unpacks to too much is refused while it is read, and exactly as much as allowed is taken."""
+    monkeypatch.setattr(text_file, "MAX_BYTES", 1000)
+    write_text(tmp_path / name, "x" * 1000)
+    assert len(read_content(tmp_path / name)) == 1000
+    write_text(tmp_path / name, "x" * 10**7)
+    with pytest.raises(ValueError, match=r"expected at most 1,000 bytes"):
+        read_content(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe"])
+def test_endless_input_is_refused(tmp_path: Path, name: str) -> None:
+    """Tests that a device and a pipe without a writer end at once."""
+    if name == "pipe":
+        os.mkfifo(tmp_path / name)
+    with pytest.raises(ValueError, match=r"^expected a regular file, got a device or a pipe\.$"):
+        read_text(tmp_path / name)

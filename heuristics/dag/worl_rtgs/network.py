@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import njit
 
-from heuristics.array_files import read_arrays
+from heuristics.array_files import read_arrays, write_arrays
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, NUM_INPUTS
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def checked_weights(arrays: dict[str, NDArray[np.float32]], place: str) -> Weigh
 def save_weights(path: str | PathLike[str], weights: Weights) -> None:
     """Write weights to a file of NumPy arrays named as the fields; the same weights give the same bytes."""
     checked = checked_weights(weights._asdict(), str(path))
-    with open(path, "wb") as file:
-        np.savez(file, **checked._asdict())
+    write_arrays(path, checked._asdict())
 
 
 def load_weights(path: str | PathLike[str]) -> Weights:

@@ -19,6 +19,7 @@ from instances.clusters.gpu_kinds import gpu_kind
 from instances.dag.instance import NOT_ALLOWED
 from instances.dag.json import dag_instance_document, dag_instance_from_json
 from instances.generators.dag.generate import generate
+from instances.text_file import read_text, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -157,14 +158,17 @@ def dag_instances_sha256(instances: Sequence[DagInstance]) -> str:
 def write_instances(path: str | PathLike[str], instances: Sequence[DagInstance]) -> None:
     """Write instances as compressed JSON, one document per line; the same instances give the same bytes."""
     lines = "".join(f"{json.dumps(dag_instance_document(instance))}\n" for instance in instances)
-    with open(path, "wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+    with (
+        whole_file(path) as partial,
+        open(partial, "wb") as file,
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed,
+    ):
         packed.write(lines.encode("ascii"))
 
 
 def read_instances(path: str | PathLike[str]) -> list[DagInstance]:
     """Read what `write_instances` wrote."""
-    with gzip.open(path, "rt", encoding="ascii") as file:
-        return [dag_instance_from_json(line) for line in file]
+    return [dag_instance_from_json(line) for line in read_text(path).splitlines()]
 
 
 def _stored(name: str) -> list[DagInstance]:

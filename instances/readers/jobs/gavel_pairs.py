@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from instances.jobs.interference import FULL_SPEED, NOT_TOGETHER, PairTable
+from instances.text_file import read_text
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -59,23 +60,20 @@ def read_gavel_pairs(path: str | PathLike[str], gpu_type: str = "v100") -> PairT
     for deep learning workloads, OSDI.
     """
     found: dict[tuple[str, str], int] = {}
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"line 1: expected {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}.")
-        for row in reader:
-            if (row["gpu_type"], row["placement"], row["scale_factor"]) != (gpu_type, "consolidated", "1"):
-                continue
-            first, second = row["model_a"], row["model_b"]
-            try:
-                rates = [float(row[name]) for name in COLUMNS[5:]]
-            except (TypeError, ValueError) as error:
-                raise ValueError(
-                    f"line {reader.line_num}: expected four rates, got {list(row.values())[5:]}."
-                ) from error
-            fits = min(rates) > 0
-            found[first, second] = _per_mille(rates[0] / rates[2]) if fits else NOT_TOGETHER
-            found[second, first] = _per_mille(rates[1] / rates[3]) if fits else NOT_TOGETHER
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise ValueError(f"line 1: expected {','.join(COLUMNS)}, got {','.join(reader.fieldnames or ())}.")
+    for row in reader:
+        if (row["gpu_type"], row["placement"], row["scale_factor"]) != (gpu_type, "consolidated", "1"):
+            continue
+        first, second = row["model_a"], row["model_b"]
+        try:
+            rates = [float(row[name]) for name in COLUMNS[5:]]
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"line {reader.line_num}: expected four rates, got {list(row.values())[5:]}.") from error
+        fits = min(rates) > 0
+        found[first, second] = _per_mille(rates[0] / rates[2]) if fits else NOT_TOGETHER
+        found[second, first] = _per_mille(rates[1] / rates[3]) if fits else NOT_TOGETHER
     classes = tuple(dict.fromkeys(first for first, _ in found))
     if not classes:
         raise ValueError(f"gpu_type: expected one of the table, got {gpu_type!r}.")

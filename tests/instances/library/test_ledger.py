@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,8 +26,6 @@ from instances.library.ledger import (
 from instances.library.library import read_library, write_library
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from instances.library.library import Library
 
 NAMES = [f"chain-{number}" for number in range(12)]
@@ -209,18 +208,21 @@ def test_another_process_that_is_killed(folder: Path) -> None:
     assert all(found.schedule is not None for found in known[8:])
 
 
-@pytest.mark.parametrize("where", ["instances.library.library.write_text", "instances.library.ledger.write_text"])
+@pytest.mark.parametrize("where", ["chain-3.makespan", "ledger"])
 def test_a_full_disk_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     """Tests that an update that cannot write schedule or ledger leaves the old ones, and nothing beside them."""
     library, _ = read_library(folder).improve("chain-3", "makespan", schedule=late(5))
     content = (folder / "ledger.json").read_bytes()
 
-    def full(path: Path, text: str) -> None:
-        path.write_text(text[:10])
-        raise OSError(errno.ENOSPC, "No space left on device")
+    written = Path.write_bytes
+
+    def full(path: Path, text: bytes) -> None:
+        written(path, text[:10])
+        if where in path.name:
+            raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(where, full)
+        patch.setattr(Path, "write_bytes", full)
         with pytest.raises(OSError, match="No space left"):
             library.improve("chain-3", "makespan", schedule=late(0))
     assert (folder / "ledger.json").read_bytes() == content

@@ -103,6 +103,14 @@ def _beyond_the_range(document: dict[str, Any]) -> None:
     document["search"]["ranges"]["max_duration"] = 1
 
 
+def _another_seed(document: dict[str, Any]) -> None:
+    document["search"] |= {"seed": 1, "family": document["search"]["family"]}
+
+
+def _fewer_steps(document: dict[str, Any]) -> None:
+    document["search"]["decisions"]["started"] -= 1
+
+
 def _earlier_start(document: dict[str, Any]) -> None:
     schedule = document["schedules"]["heuristic"]
     late = max(range(5), key=lambda task: schedule["start"][task])
@@ -138,6 +146,8 @@ def _other_seeds(document: dict[str, Any]) -> None:
         (_larger_ratio, "ratio: expected"),
         (_shorter_task, "instance_sha256: expected"),
         (_beyond_the_range, "instance: expected one inside the ranges"),
+        (_another_seed, "search_sha256: expected"),
+        (_fewer_steps, "search.decisions: expected"),
         (_earlier_start, "schedules.heuristic: expected no violation"),
         (_another_heuristic, "heuristic, run again: expected"),
         (_no_heuristic, "heuristic: expected a run that can be repeated"),
@@ -159,7 +169,7 @@ def test_a_tampered_certificate_does_not(stored: Path, tmp_path: Path, run: Run,
 
 
 def test_files_beside_a_certificate_must_agree_with_it(stored: Path, tmp_path: Path) -> None:
-    """Tests that another instance beside the certificate is told, and that a missing one is not."""
+    """Tests that a missing or another instance beside the certificate is told, and that a missing schedule is not."""
     folder = tmp_path / "copy"
     shutil.copytree(stored, folder)
     (folder / "optimal.json").unlink()
@@ -170,6 +180,10 @@ def test_files_beside_a_certificate_must_agree_with_it(stored: Path, tmp_path: P
     assert check_certificate(folder) == told
     (folder / "instance.json").write_text("{")
     assert check_certificate(folder) == told
+    (folder / "instance.json").unlink()
+    assert check_certificate(folder) == [
+        "instance.json: expected a file that can be read, got: No such file or directory."
+    ]
 
 
 def test_a_rival_and_other_seeds_are_stored(run: Run, tmp_path: Path) -> None:
@@ -238,7 +252,7 @@ def test_ctrl_c_in_the_confirmation(run: Run, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_death_between_two_files(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a search that dies after a certificate and before the files beside it leaves none of the last one."""
+    """Tests that a search that dies, or finds the disk full, between two files leaves the last certificate whole."""
     written: list[str] = []
 
     def die(path: Path, text: str) -> None:
@@ -249,8 +263,9 @@ def test_a_death_between_two_files(run: Run, tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr("studies.adversary.certificate.write_text", die)
     assert run("study", "adversary", "min-min", "--out", "w", *SMALL).status == 3
-    assert [name.rpartition("-")[2] for name in written[4:]] == ["certificate.json", "instance.json"]
-    assert {path.name for path in (tmp_path / "w").iterdir()} == {"certificate.json", "trace.csv"}
+    assert [name.rpartition("-")[2] for name in written[4:]] == ["instance.json", "heuristic.json"]
+    names = {"certificate.json", "trace.csv", "instance.json", "heuristic.json", "optimal.json"}
+    assert {path.name for path in (tmp_path / "w").iterdir()} == names
     assert check_certificate(tmp_path / "w") == []
 
 

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -28,6 +29,7 @@ from instances.readers.dag.read import READERS
 from solvers.bound_methods import BOUND_METHODS
 from solvers.methods import METHODS
 from solvers.run.contradiction import ContradictionError
+from solvers.solve import solve
 from studies.cli.main import COMMANDS, GROUPS
 from studies.cli.progress import LiveProgress
 
@@ -185,6 +187,59 @@ def test_ctrl_c_keeps_the_best_so_far(run: Run, example_file: str, monkeypatch: 
     ended = run("solve", example_file, "-m", "random-search", "--evaluations", "1000000", "--json")
     assert ended.status == 0
     assert (ended.document["termination"], ended.document["objective"]) == ("interrupted", 18)
+
+
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN], ids=["terminal", "background"])
+def test_sigterm_is_like_ctrl_c(run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch, ctrl_c: Any) -> None:
+    """Tests SIGTERM in a search, twice as `timeout` sends it, and before one, also where Ctrl-C is ignored."""
+
+    def terminate(*arguments: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+
+    search = ("solve", example_file, "-m", "random-search", "--evaluations", "1000000", "--json")
+    signal.signal(signal.SIGINT, ctrl_c)
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveProgress, "on_incumbent", terminate)
+        ended = run(*search)
+    assert (ended.status, ended.document["termination"], ended.err) == (0, "interrupted", "")
+    with monkeypatch.context() as patch:
+        patch.setattr(LiveProgress, "__enter__", terminate)
+        ended = run(*search)
+    assert (ended.status, ended.out, ended.err) == (143, "", "")
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.signal(signal.SIGINT, signal.default_int_handler) is ctrl_c
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_bounds_that_are_there_are_printed(
+    run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Tests that Ctrl-C and SIGTERM in the third bound show the first two; in the first one the status is that."""
+    press = SimpleNamespace(bound=lambda *_: signal.raise_signal(number))
+    monkeypatch.setitem(BOUND_METHODS, "mean-busy-time", press)
+    ended = run("bound", example_file, "--json", "--methods", "mean-busy-time,area")
+    assert (ended.status, ended.out) == (128 + number, "")
+    ended = run("bound", example_file, "--json", "--methods", "area,critical-path,mean-busy-time,energetic")
+    assert (ended.status, [bound["method"] for bound in ended.document["bounds"]]) == (0, ["area", "critical-path"])
+    assert ended.document["left_out"] == ["mean-busy-time", "energetic"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_closed_and_full_streams_keep_the_status(example_file: str, tmp_path: Path, example_e: DagInstance) -> None:
+    """Tests an answer and misuse without stdout or stderr, and with characters that the encoding does not have."""
+    schedule = solve(example_e, "heft").schedule
+    assert isinstance(schedule, DagSchedule)
+    write_dag_schedule(example_e, schedule, tmp_path / "s.json")
+    optgap = f"{sys.executable} -m studies.cli.main verify"
+    script = f"""
+        {optgap} {tmp_path}/e.json {tmp_path}/s.json >&- 2>&-; echo $?
+        {optgap} {tmp_path}/é.json {tmp_path}/s.json 2>/dev/full; echo $?
+        PYTHONIOENCODING=ascii:strict {optgap} {tmp_path}/é.json --help | tail -n 1 >&2; echo $?
+    """
+    ended = subprocess.run(["sh", "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.stdout.split() == ["0", "2", "0"]
+    assert "Traceback" not in ended.stderr
 
 
 def test_ctrl_c_before_a_run_ends_with_130(run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch) -> None:
