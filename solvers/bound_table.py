@@ -33,6 +33,8 @@ class BoundTable(Tabular, list[Bound]):
         Exact methods that proved that no schedule exists; then the bounds are true and say nothing.
     confirmations
         What second models said, where they were asked.
+    failures
+        Why exact methods gave up, by method.
     left_out
         Methods that did not run any more, because of Ctrl-C.
     is_interrupted
@@ -53,6 +55,7 @@ class BoundTable(Tabular, list[Bound]):
         self.objective_name = str(objective)
         self.infeasible_by: list[str] = []
         self.confirmations: list[Confirmation] = []
+        self.failures: dict[str, str] = {}
         self.left_out: list[str] = []
         self.is_interrupted = False
 
@@ -75,6 +78,7 @@ class BoundTable(Tabular, list[Bound]):
         if best is not None:
             lines.append(f"best: {best.value}{', the optimum' if best.is_optimum else ''}")
         lines += [str(item) for item in self.confirmations if item.confirmed_by is None]
+        lines += [f"{method} failed: {reason}" for method, reason in self.failures.items()]
         if self.left_out:
             lines.append(f"interrupted; not run: {', '.join(self.left_out)}")
         return "\n".join(lines)
@@ -118,6 +122,7 @@ class BoundTable(Tabular, list[Bound]):
             "bounds": self.to_dicts(),
             "confirmations": [item.to_dict() for item in self.confirmations],
             "left_out": list(self.left_out),
+            **({"failures": dict(self.failures)} if self.failures else {}),
             "versions": versions(),
             "hardware": hardware(),
         }

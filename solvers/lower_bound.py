@@ -115,6 +115,8 @@ def lower_bound(
         )
         if result.status is Status.INFEASIBLE:
             table.infeasible_by.append(name)
+        if result.failure is not None:
+            table.failures[name] = result.failure
         if result.bound is not None:
             table.append(bound_of_exact_method(name, result))
         if result.confirmation is not None:

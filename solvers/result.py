@@ -56,6 +56,8 @@ class Result(Generic[InstanceT, ScheduleT]):
         What a second model said about the bound, or about there being no schedule; None where none was asked.
     contention
         What transfers share; the schedule is verified with this rule.
+    failure
+        Why the method gave up; None where it did not.
 
     Attributes
     ----------
@@ -89,6 +91,7 @@ class Result(Generic[InstanceT, ScheduleT]):
     threads: int
     confirmation: Confirmation | None = None
     contention: Contention = Contention.NONE
+    failure: str | None = None
     objective: int | None = field(init=False, default=None)
     completion: NDArray[np.int64] | None = field(init=False, default=None)
     statistics: JobsStatistics | None = field(init=False, default=None)
@@ -162,6 +165,7 @@ class Result(Generic[InstanceT, ScheduleT]):
             "gap_kind": self.gap_kind,
             "status": str(self.status),
             "termination": str(self.termination),
+            **({} if self.failure is None else {"failure": self.failure}),
             **(
                 {"statistics": statistics, "tick_seconds": self.instance.tick_seconds} if problem.has_statistics else {}
             ),
@@ -195,7 +199,7 @@ class Result(Generic[InstanceT, ScheduleT]):
             **({} if confirmed is None else {"confirmation": confirmed}),
             "gap": gap,
             "status": str(self.status),
-            "termination": str(self.termination),
+            "termination": str(self.termination) + ("" if self.failure is None else f" ({self.failure.rstrip('.')})"),
             **({} if self.statistics is None else self.statistics.rows()),
             "run time": f"{self.runtime_seconds:.3f} s",
             "seed, threads": f"{self.seed}, {self.threads}",

@@ -201,6 +201,7 @@ def solve(
         threads=int(cores),
         confirmation=confirmation,
         contention=contention,
+        failure=outcome.failure,
     )
 
 

@@ -31,8 +31,9 @@ def co_location_jobs(
     known = None if run.start is None else jobs_objective_value(instance, run.start, objective)
     try:
         search = CoLocationSearch(instance, objective)
-    except TooManyPatternsError:
-        return Outcome(schedule=run.start, lower_bound=bound, termination=Termination.FAILED)
+    except TooManyPatternsError as error:
+        failed = Termination.FAILED
+        return Outcome(schedule=run.start, lower_bound=bound, termination=failed, failure=str(error))
     found, is_finished = search.run(
         known,
         run.must_stop,

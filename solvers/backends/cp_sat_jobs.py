@@ -74,7 +74,8 @@ def cp_sat_jobs(
     if run.start is not None and jobs_objective_value(instance, run.start, objective) <= bound:
         return Outcome(schedule=run.start, lower_bound=bound)
     if instance.num_jobs > MAX_JOBS:
-        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
+        reason = f"jobs: expected at most {MAX_JOBS}, got {instance.num_jobs}."
+        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED, failure=reason)
     table = pattern_table(instance, max_listed=max_patterns)
     first = list_schedule(table, instance.release.tolist(), weights)
     if table.is_exact:
@@ -90,8 +91,9 @@ def cp_sat_jobs(
     if table.is_exact and at_most <= bound:
         return Outcome(schedule=best, lower_bound=bound)
     latest = latest_completions(table, instance.release.tolist(), weights, at_most=at_most)
-    if sum(weight * end for weight, end in zip(weights, latest, strict=True)) > LARGEST_SUM:
-        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
+    if (largest := sum(weight * end for weight, end in zip(weights, latest, strict=True))) > LARGEST_SUM:
+        reason = f"objective: expected at most {LARGEST_SUM} within the horizon, got up to {largest}."
+        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED, failure=reason)
     if run.must_stop():
         ended = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
         return Outcome(schedule=best, lower_bound=bound, termination=ended)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formulations.dag.down_sets.search import DownSetSearch
-from formulations.dag.down_sets.search_space import count_down_sets
+from formulations.dag.down_sets.search_space import NOWHERE, count_down_sets
 from instances.dag.objective import Objective, objective_value
 from solvers.run.outcome import Outcome, Termination
 
@@ -36,15 +36,16 @@ class DownSetRounds:
         Whether nothing is left to find or to prove.
     has_proved
         Whether that is what one of these rounds proved, and not what was known before.
-    is_at_its_widest
-        Whether memory does not allow the width of the last round, or more.
+    why_not_wider
+        What does not allow the width of the last round, or more; None where nothing does.
     """
 
     def __init__(
         self, instance: DagInstance, objective: Objective, run: ExactRun, schedule: DagSchedule | None, bound: int
     ) -> None:
         self.schedule, self.bound = schedule, bound
-        self.is_infeasible = self.has_proved = self.is_at_its_widest = False
+        self.is_infeasible = self.has_proved = False
+        self.why_not_wider: str | None = None
         self._instance, self._objective, self._run = instance, objective, run
         self._search = DownSetSearch(instance, objective)
         self._exact_depth: dict[bool, int] = {}
@@ -91,6 +92,7 @@ class DownSetRounds:
             termination=termination,
             backend_seconds=backend_seconds,
             proof=PROOF if self.has_proved else None,
+            failure=self.why_not_wider if termination is Termination.FAILED else None,
         )
 
     def _search_once(
@@ -108,7 +110,11 @@ class DownSetRounds:
             threads=self._run.threads,
             should_stop=should_stop,
         )
-        self.is_at_its_widest = not found.is_complete and found.width < width
+        self.why_not_wider = None
+        if not found.is_complete and found.width < width:
+            self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
+            if found.width == 0:
+                self.why_not_wider = f"horizon: expected fewer than {NOWHERE // 2} ticks, got more."
         self._exact_depth[backwards] = max(self._exact_depth.get(backwards, 0), found.exact_depth)
         if found.schedule is not None:
             new = objective_value(self._instance, found.schedule, self._objective)
@@ -164,7 +170,7 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
         if run.must_stop():
             termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
             break
-        if rounds.is_at_its_widest:
+        if rounds.why_not_wider is not None:
             termination = Termination.FAILED
             break
         rounds.round(width, run.must_stop)

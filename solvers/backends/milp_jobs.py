@@ -50,6 +50,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     from formulations.jobs.milp.time_indexed import TimeIndexedJobsModel
     from formulations.model_too_large import ModelTooLargeError
     from solvers.backends.highs import compile_milp, run_highs
+    from solvers.backends.run_pyomo import HIGHS_ERROR, not_confirmed
 
     weights = objective_weights(instance, objective).tolist()
     bound = max(run.lower_bound, sets_of_kinds(instance, objective))
@@ -58,7 +59,8 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
         return Outcome(schedule=best, lower_bound=bound)
     table = pattern_table(instance)
     if not table.is_exact:
-        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
+        reason = f"jobs: expected placements that can be listed and no interference, got {table.proof} only."
+        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED, failure=reason)
     made = list_schedule(table, instance.release.tolist(), weights).jobs_schedule(instance, table)
     best = _better(instance, objective, best, made)
     first = shift_jobs_left(table, instance.release.tolist(), pattern_schedule(instance, table, best))
@@ -69,8 +71,8 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     latest = latest_completions(table, instance.release.tolist(), weights, at_most=at_most)
     try:
         model = TimeIndexedJobsModel(instance, table, weights, latest)
-    except ModelTooLargeError:
-        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED)
+    except ModelTooLargeError as error:
+        return Outcome(schedule=best, lower_bound=bound, termination=Termination.FAILED, failure=str(error))
     if run.must_stop():
         ended = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
         return Outcome(schedule=best, lower_bound=bound, termination=ended)
@@ -99,11 +101,12 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
         confirmed_by = _confirmed(instance, objective, table, weights, claimed, run)
         if confirmed_by is not None:
             bound = claimed
-    termination = Termination.FINISHED if value <= bound else Termination.TIME_LIMIT
+    termination, failure = Termination.FINISHED if value <= bound else Termination.TIME_LIMIT, None
     if run.should_stop():
         termination = Termination.INTERRUPTED
     elif value > bound and (answer.is_failed or answer.is_finished) and run.seconds_left() > 0:
-        termination = Termination.FAILED  # it believes itself done, or gave up; nothing of it is proved
+        # It believes itself done, or gave up; nothing of it is proved.
+        termination, failure = Termination.FAILED, HIGHS_ERROR if answer.is_failed else not_confirmed("HiGHS")
     return Outcome(
         schedule=best,
         lower_bound=bound,
@@ -111,6 +114,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
         backend_seconds=answer.seconds,
         solver=f"highspy {version_of('highspy')}",
         confirmed_by=confirmed_by,
+        failure=failure,
     )
 
 

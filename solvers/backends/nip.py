@@ -210,6 +210,9 @@ def _answer(results: Results) -> BackEndAnswer:
         is_infeasible=condition in infeasible and not has_solution,
         termination=termination,
         seconds=results.timing_info.scip_time,
+        failure=f"SCIP: expected a proof or a limit, got the status {condition.name}."
+        if termination is Termination.FAILED
+        else None,
     )
 
 

@@ -49,6 +49,8 @@ class BackEndAnswer:
         Whether it found that there is no solution.
     termination
         Why it ended; finished where it has nothing left to do.
+    failure
+        Why it gave up; None where it did not.
     """
 
     has_solution: bool
@@ -56,6 +58,7 @@ class BackEndAnswer:
     is_infeasible: bool
     termination: Termination
     seconds: float
+    failure: str | None = None
 
 
 class BackEnd(Protocol):
@@ -115,8 +118,9 @@ def run_pyomo(
         return Outcome(schedule=schedule, lower_bound=run.lower_bound, termination=Termination.INTERRUPTED)
     try:
         model = build(instance, objective, within)
-    except ModelTooLargeError:
-        return Outcome(schedule=schedule, lower_bound=run.lower_bound, termination=Termination.FAILED)
+    except ModelTooLargeError as error:
+        failed = Termination.FAILED
+        return Outcome(schedule=schedule, lower_bound=run.lower_bound, termination=failed, failure=str(error))
     has_start = schedule is not None and model.set_start(schedule)
     step = _least_step(instance, objective)
     answer = back_end.solve(
@@ -151,10 +155,11 @@ def run_pyomo(
             )
     bound = claimed if confirmed_by is not None else run.lower_bound
     is_proved = schedule is not None and objective_value(instance, schedule, objective) <= bound
+    failure = answer.failure if termination is Termination.FAILED else None
     if is_proved and termination is Termination.FAILED:
-        termination = Termination.FINISHED  # what it left is a proof all the same
+        termination, failure = Termination.FINISHED, None  # what it left is a proof all the same
     elif termination is Termination.FINISHED and not is_proved:
-        termination = Termination.FAILED  # it believes itself done; what it believes is not proved
+        termination, failure = Termination.FAILED, not_confirmed(back_end.name)  # what it believes is not proved
     return Outcome(
         schedule=schedule,
         lower_bound=bound,
@@ -162,7 +167,13 @@ def run_pyomo(
         backend_seconds=answer.seconds,
         solver=back_end.solver,
         confirmed_by=confirmed_by,
+        failure=failure,
     )
+
+
+def not_confirmed(solver: str) -> str:
+    """Return the reason of a run that failed because CP-SAT did not confirm what a solver claims to have proved."""
+    return f"{solver}: expected a proof that CP-SAT confirms, got one that it did not confirm in the time left."
 
 
 def _infeasible(
@@ -251,6 +262,10 @@ def run_milp(
     return run_pyomo(build, instance, objective, run, _Highs(worker=worker))
 
 
+HIGHS_ERROR = "HiGHS: expected a solution within its tolerances, got a solve error."
+"""The reason of a run that failed because HiGHS ended with an error."""
+
+
 class _Highs:
     """HiGHS on the compiled model, in this process or in another one."""
 
@@ -284,6 +299,7 @@ class _Highs:
             is_infeasible=answer.is_infeasible,
             termination=Termination.FAILED if answer.is_failed else termination,
             seconds=seconds,
+            failure=HIGHS_ERROR if answer.is_failed else None,
         )
 
 

@@ -56,6 +56,13 @@ class Outcome(Generic[ScheduleT]):
         What proves the bound, in words, where that is not the method's own search.
     confirmed_by
         The second model that confirms the bound, None where none was asked or could.
+    failure
+        Why the back end gave up; None where it did not.
+
+    Raises
+    ------
+    ValueError
+        If a run that failed does not say why, or another one does.
     """
 
     schedule: ScheduleT | None
@@ -66,3 +73,9 @@ class Outcome(Generic[ScheduleT]):
     solver: str | None = None
     proof: str | None = None
     confirmed_by: str | None = None
+    failure: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check that there is a reason exactly where the run failed."""
+        if (self.termination is Termination.FAILED) != (self.failure is not None):
+            raise ValueError(f"failure: expected a reason where a run failed and only there, got {self.failure!r}.")

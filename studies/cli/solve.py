@@ -64,6 +64,8 @@ def solve_command(
             proven = lower_bound(instance, methods=[against], **common, **limits)
             if proven.infeasible_by:
                 note(f"{against}: no schedule exists, the instance is infeasible.")
+            for name, why in proven.failures.items():
+                note(f"{name}: failed. {why}")
             bounds += proven
             if proven.is_interrupted:
                 raise KeyboardInterrupt

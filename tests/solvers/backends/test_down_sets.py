@@ -122,6 +122,7 @@ def test_numbers_beyond_its_range_end_it_at_once() -> None:
     large = replace(instance, durations=instance.durations * 10**8)
     result = solve(large, "down-sets", bounds=[])
     assert (result.status, result.lower_bound, result.termination) == (Status.FEASIBLE, 0, Termination.FAILED)
+    assert str(result.failure).startswith("horizon: expected fewer than ")
 
 
 def test_no_tasks_and_no_room() -> None:

@@ -120,6 +120,7 @@ def test_milp_beyond_reach_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None
     instance = generate_jobs("jobs-small", jobs=5, seed=2, load=2.0)
     outcome = milp_jobs(instance, TOTAL, run_with())
     assert outcome.termination is Termination.FAILED
+    assert str(outcome.failure).startswith("jobs: expected at most 3 triples of start")
     assert outcome.schedule is not None
     assert outcome.solver is None
 

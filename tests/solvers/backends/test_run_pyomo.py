@@ -66,6 +66,7 @@ def test_second_failure_keeps_schedule_and_bound(example_e: DagInstance, monkeyp
     assert len(calls) == 2
     assert outcome.schedule is not None
     assert (outcome.termination, outcome.lower_bound) == (Termination.FAILED, 2)
+    assert outcome.failure == "HiGHS: expected a solution within its tolerances, got a solve error."
     assert outcome.confirmed_by is not None
 
 

@@ -18,6 +18,7 @@ from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.backends.highs import compile_milp
+from solvers.lower_bound import lower_bound
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 from tests.brute_force import optimum
@@ -159,6 +160,13 @@ def test_too_many_ticks_are_refused(example_e: DagInstance, monkeypatch: pytest.
     monkeypatch.setattr(time_indexed, "MAX_STARTS", 0)
     result = solve(example_e, "milp-time-indexed", bounds=[], threads=1)
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.FAILED)
+    reason = "tasks: expected at most 0 triples of task, GPU and tick, got "
+    assert str(result.failure).startswith(reason)
+    assert f"failed ({reason}" in result.summary()["termination"]
+    assert str(result.to_dict()["failure"]).startswith(reason)
+    table = lower_bound(example_e, methods=["area", "milp-time-indexed"], threads=1)
+    assert f"milp-time-indexed failed: {reason}" in table.to_text()
+    assert list(table.to_dict()["failures"]) == ["milp-time-indexed"]
 
 
 @pytest.mark.parametrize("worker", [False, True])
