@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from instances.fields import Fields
 from instances.json_document import parse_json
 from instances.text_file import read_text, write_text
+from instances.waiting import turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -287,11 +288,14 @@ def write_ledger(path: Path, entries: Mapping[Key, LedgerEntry]) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a library; the system releases it if the process dies."""
+    """Hold the lock of a library, for which this process waits visibly; the system releases it if the process dies."""
     import fcntl  # not on every system; reading needs no lock
 
     with open(folder / LOCK, "w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        for _ in turns(str(folder)):
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
         yield
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
+from studies.cli.open_study import on_store
 from studies.cli.output import print_json, print_text
 from studies.input import writing
 from studies.options import number
@@ -21,6 +22,7 @@ COLUMNS = ("method", "runs", "none", "opt %", "mean %", "med %", "worst %", "sec
 """Columns of the gaps, which fit a terminal; the page has more."""
 
 
+@on_store("out")
 def demo_command(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for instances, schedules, results and report.")

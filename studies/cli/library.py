@@ -11,7 +11,7 @@ import typer
 
 from solvers.table import printable
 from studies.cli import options as opt
-from studies.cli.open_study import STORE, open_study
+from studies.cli.open_study import STORE, on_store, open_study
 from studies.cli.output import check_outputs, note, print_json, print_text, write_text_output
 from studies.input import BadInputError, options, quoted, reason, writing
 from studies.options import option
@@ -228,6 +228,7 @@ def library_check_command(
     return 1 if report.violations else 0
 
 
+@on_store("folder")
 def library_gaps_command(
     folder: STORE,
     markdown: opt.MARKDOWN = None,

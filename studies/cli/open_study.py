@@ -1,7 +1,8 @@
 """What the commands on studies share: specifications, stores and their budgets."""
 
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +10,8 @@ from studies.cli.options import checked
 from studies.input import BadInputError, options, reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from studies.experiment.specification import StudySpec
@@ -26,6 +29,27 @@ def read_spec(text: str) -> "tuple[str, StudySpec]":
         path = spec_path(text)
     with reading(path):
         return str(path), read_study_spec(path)
+
+
+def on_store(parameter: str) -> "Callable[[Callable[..., Any]], Callable[..., Any]]":
+    """Decorate a command such that what is wrong in a store is told in one line; the parameter names the folder."""
+
+    def decorated(function: "Callable[..., Any]") -> "Callable[..., Any]":
+        @wraps(function)
+        def command(**values: Any) -> Any:
+            try:
+                return function(**values)
+            except BadInputError:
+                raise
+            except Exception as error:
+                from studies.experiment.check_store import blame_store
+
+                blame_store(values[parameter], error)
+                raise
+
+        return command
+
+    return decorated
 
 
 def open_study(folder: Path) -> "StudyStore":

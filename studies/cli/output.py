@@ -31,7 +31,7 @@ class ForgivingFile(io.FileIO):
         super().__init__(descriptor, "w", closefd=False)
         self._has_failed = False
 
-    def write(self, content: Any, /) -> int | None:
+    def write(self, content: Any, /) -> Any:
         """Write, or drop what cannot be written."""
         try:
             return super().write(content)

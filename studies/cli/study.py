@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.open_study import STORE, budgets_of_study, open_study, read_spec
+from studies.cli.open_study import STORE, budgets_of_study, on_store, open_study, read_spec
 from studies.cli.options import checked
 from studies.cli.output import (
     check_outputs,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from studies.experiment.specification import StudySpec
 
 
+@on_store("out")
 def study_run_command(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="TOML file, or the name of a shipped specification.")],
     out: Annotated[
@@ -146,6 +147,7 @@ LARGEST_TARGET = 1e6
 """In percent; more is a slip of the finger."""
 
 
+@on_store("folder")
 def study_table_command(
     folder: STORE,
     what: Annotated[
@@ -264,6 +266,7 @@ FORMATS = ("png", "pdf", "svg")
 """Kinds of files."""
 
 
+@on_store("folder")
 def study_plot_command(
     folder: STORE,
     out: Annotated[Path, typer.Option("--out", metavar="DIR2", help="Folder for the figures.")],
@@ -313,6 +316,7 @@ def study_plot_command(
         print_text("\n".join(str(path) for path in paths))
 
 
+@on_store("folder")
 def study_report_command(
     folder: STORE,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="HTML page to write.")],

@@ -6,10 +6,12 @@ import hashlib
 import json
 import os
 import platform
+import sqlite3
 import threading
 import time
 import uuid
 from collections import Counter
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -183,6 +185,7 @@ class StudySession:
             self._problem = error
         if self._problem is not None:
             self._is_stopped = True
+            self._store.stop_waiting()
             self._executor.stop()
             for thread in working.values():
                 thread.join()
@@ -357,8 +360,9 @@ class Presence:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Give back what was taken and not answered."""
-        self._store.drop_owner(self.owner)
+        """Give back what was taken and not answered; if that fails after an error, others will do it."""
+        with nullcontext() if kind is None else suppress(sqlite3.Error):
+            self._store.drop_owner(self.owner)
 
     def beat(self) -> None:
         """Say that this process is alive, if that is due."""

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import threading
-import time
 from collections import Counter
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from instances.readers.optgap_json import write_instance_file
+from instances.waiting import turns
 from studies.experiment.specification import DAG
 from studies.experiment.stored_documents import read_stored_instance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     from instances.dag.instance import DagInstance
@@ -169,11 +169,14 @@ def _statement_of(table: str) -> str:
     return statement
 
 
-BUSY_SECONDS, JOURNAL_TRIES = 60.0, 100
+BUSY_SECONDS = 0.2
+"""How long SQLite itself waits for a lock; then this process says that it waits, and tries again."""
 
 
 class StudyDatabase:
     """A database with the tables of today; several threads and processes may use one at a time.
+
+    Where another process has locked it, this one waits as long as that lasts, with warnings that say so.
 
     Parameters
     ----------
@@ -190,7 +193,8 @@ class StudyDatabase:
     """
 
     def __init__(self, path: Path, *, create: bool) -> None:
-        self._name = path.name
+        self._path, self._name = path, path.name
+        self._is_patient = True
         self._lock = threading.RLock()
         try:
             self._database = self._connect(path, create)
@@ -221,8 +225,9 @@ class StudyDatabase:
     def _prepare(self, create: bool) -> None:
         """Make the tables where they may be made, or bring them to this version; refuse all others."""
         if create:
-            self._begin_journal()
+            self._execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = NORMAL")  # survives any kill of a process
+        self._execute("PRAGMA schema_version")  # waits until the file can be read
         version = store_version(self._database)
         if version is None and (self.select("SELECT 1 FROM sqlite_master") or not create):
             raise ValueError(f"{self._name}: expected the store of a study, got a database without one.")
@@ -237,18 +242,19 @@ class StudyDatabase:
                     if statement.strip():
                         database.execute(statement)
 
-    def _begin_journal(self) -> None:
-        """Switch to write-ahead logging; SQLite does not wait by itself where another process does so now."""
-        for _ in range(JOURNAL_TRIES):
+    def _execute(self, statement: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """Execute a statement and return its rows; wait while another process has locked the database."""
+        for _ in turns(str(self._path)):
             try:
-                self._database.execute("PRAGMA journal_mode = WAL")
+                return self._database.execute(statement, values).fetchall()
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or not self._is_patient:
                     raise
-                time.sleep(0.05)
-            else:
-                return
-        self._database.execute("PRAGMA journal_mode = WAL")
+        raise AssertionError("there is always another turn")
+
+    def stop_waiting(self) -> None:
+        """Let whoever waits for a lock, now or later, get the error of SQLite instead."""
+        self._is_patient = False
 
     def __enter__(self) -> Self:
         """Return itself; leaving closes the database."""
@@ -270,7 +276,7 @@ class StudyDatabase:
         """Enter a transaction that may write; other threads and processes wait."""
         with self._lock:
             try:
-                self._database.execute("BEGIN IMMEDIATE")
+                self._execute("BEGIN IMMEDIATE")
                 yield self._database
                 self._database.execute("COMMIT")
             except BaseException:
@@ -281,7 +287,7 @@ class StudyDatabase:
     def select(self, statement: str, *values: object) -> list[sqlite3.Row]:
         """Return the rows of a query."""
         with self._lock:
-            return self._database.execute(statement, values).fetchall()
+            return self._execute(statement, values)
 
 
 DATABASE = "study.sqlite"

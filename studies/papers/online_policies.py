@@ -17,6 +17,7 @@ from instances.jobs.objective import JobsObjective
 from instances.spelling import did_you_mean
 from studies.analysis.frames import to_frame
 from studies.analysis.online_summary import online_summary, summary_tables
+from studies.experiment.check_store import blame_store
 from studies.experiment.run_study import run_study
 from studies.experiment.specification import JOBS, ExactReference, InstanceFiles, JobsGrid, StudyMethod, StudySpec
 from studies.experiment.store import StudyStore
@@ -251,8 +252,12 @@ def _run(chosen: OnlineOptions, monitor: Monitor) -> OnlineStudy:
     if chosen.stored is not None:
         if chosen.files:
             raise BadInputError(f"--from: expected no files with a stored study, got {chosen.files[0]}.")
-        with reading(chosen.stored), StudyStore(chosen.stored) as store:
-            frame = to_frame(store)
+        try:
+            with reading(chosen.stored), StudyStore(chosen.stored) as store:
+                frame = to_frame(store)
+        except Exception as error:
+            blame_store(chosen.stored, error)
+            raise
         if frame.empty or "jct_mean" not in frame:
             raise BadInputError(f"{chosen.stored}: expected a study of jobs with finished runs, got none.")
     else:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import multiprocessing
 import signal
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +22,14 @@ from instances.library.ledger import (
     LedgerEntry,
     Provenance,
     improved,
+    locked,
     read_ledger,
 )
 from instances.library.library import read_library, write_library
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from instances.library.library import Library
 
 NAMES = [f"chain-{number}" for number in range(12)]
@@ -275,3 +279,19 @@ def test_an_independent_confirmation_takes_the_place_of_one_with_shared_windows(
     assert improved(entry(own, schedule(4)), shared, None).bound == own
     assert improved(optimum, tails, None) is optimum
     assert improved(optimum, bound(4), None) is optimum
+
+
+def test_a_locked_library_is_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that an update waits by turns, which tell the user, until another process gives the lock back."""
+    with ExitStack() as other:
+        other.enter_context(locked(folder))
+
+        def turns(place: str) -> Iterator[None]:
+            assert place == str(folder)
+            yield
+            other.close()
+            yield
+
+        monkeypatch.setattr("instances.library.ledger.turns", turns)
+        with locked(folder):
+            pass

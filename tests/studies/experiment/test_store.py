@@ -23,6 +23,7 @@ from tests.studies.experiment.run_here import run_here
 from tests.studies.experiment.study_specs import small_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -282,3 +283,26 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(ValueError, match=r"study.sqlite: expected a store of version 2 or below, got 99."):
         StudyStore(tmp_path)
+
+
+def test_a_locked_store_is_waited_for(store: StudyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a writer and a reader wait by turns, which tell the user, until told not to wait any longer."""
+    other = sqlite3.connect(store.folder / DATABASE, isolation_level=None)
+    places: list[str] = []
+
+    def turns(place: str) -> Iterator[None]:
+        places.append(place)
+        yield
+        other.execute("ROLLBACK")
+        yield
+
+    other.execute("BEGIN IMMEDIATE")
+    with monkeypatch.context() as patch:
+        patch.setattr("studies.experiment.store.turns", turns)
+        assert store.claim("me", "bound", 1) is not None
+    assert set(places) == {str(store.folder / DATABASE)}
+    other.execute("BEGIN IMMEDIATE")
+    store.stop_waiting()
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        store.claim("me", "bound", 1)
+    other.close()
