@@ -4,12 +4,68 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, dataclass, field
+from importlib import import_module
+from inspect import isfunction
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
+from instances.fields import one_of
 from studies.input import BadInputError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Names:
+    """Names that an option takes: they complete it in a shell, and refuse a misspelt one before anything is missed.
+
+    Parameters
+    ----------
+    known
+        Names, or ``module:name`` of what has them (a registry, an enumeration, a function that returns them), which is
+        imported when they are needed.
+    separator
+        Sign between several names, empty where there is one.
+    is_open
+        Whether anything else may be given too, such as a path.
+    """
+
+    def __init__(self, *known: str, separator: str = "", is_open: bool = False) -> None:
+        self._known = known
+        self._separator = separator
+        self._is_open = is_open
+
+    def known(self) -> list[str]:
+        """Return the names."""
+        names: dict[str, None] = {}
+        for entry in self._known:
+            module, colon, place = entry.partition(":")
+            found = attrgetter(place)(import_module(module)) if colon else [entry]
+            names |= dict.fromkeys(map(str, found() if isfunction(found) else found))
+        return list(names)
+
+    def complete(self, incomplete: str) -> list[str]:
+        """Return what a shell offers for the beginning of a value."""
+        before, sign, last = incomplete.rpartition(self._separator) if self._separator else ("", "", incomplete)
+        return [f"{before}{sign}{name}" for name in self.known() if name.startswith(last)]
+
+    def parse(self, option: str) -> Callable[[str], str] | None:
+        """Return a function that refuses other names and returns the text as it is; None where any text will do."""
+
+        def check(text: str) -> str:
+            known = self.known()
+            for name in text.split(self._separator) if self._separator else [text]:
+                try:
+                    one_of(name.strip(), known, option)
+                except ValueError as error:
+                    raise BadInputError(str(error)) from error
+            return text
+
+        return None if self._is_open else check
+
+    def given(self, option: str) -> dict[str, Any]:
+        """Return the arguments of `typer.Option` or `typer.Argument`."""
+        return {"parser": self.parse(option), "autocompletion": self.complete}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +86,8 @@ class OptionSpec:
         The option as it is typed, None for ``--`` and the name of the field; and a short form such as ``-o``.
     parse
         Makes the value of a text, where the type alone does not say how.
+    names
+        The names that it takes, where it takes names.
     is_argument
         Whether the value is given by its position and not after a flag.
     file
@@ -44,6 +102,7 @@ class OptionSpec:
     flag: str | None = None
     short: str | None = None
     parse: Callable[[str], Any] | None = None
+    names: Names | None = None
     is_argument: bool = False
     file: Literal["read", "written"] | None = None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.clusters.gpu_kinds import GPU_KINDS, gpu_kind
-from instances.spelling import nearest
+from instances.spelling import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +131,8 @@ def parse_cluster(text: str) -> Cluster:
         return CLUSTER_PRESETS[text].cluster()
     near = nearest(text, CLUSTER_PRESETS)
     if near and not _looks_like_kinds(text):
-        raise ValueError(f"cluster: expected a preset such as {' or '.join(near)}, got {text!r}.")
+        expected = f"a preset ({', '.join(CLUSTER_PRESETS)}) or a text such as 2xT4+1xP100"
+        raise ValueError(f"cluster: expected {expected}, got {text!r}{did_you_mean(text, CLUSTER_PRESETS)}.")
     servers: list[Server] = []
     num_gpus = 0
     for part in text.split(","):

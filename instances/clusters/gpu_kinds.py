@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.spelling import nearest
+from instances.fields import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -268,8 +268,5 @@ def gpu_kind(name: str) -> GpuKind:
     ValueError
         If the catalogue does not have it; the message lists the nearest names.
     """
-    if name in GPU_KINDS:
-        return GPU_KINDS[name]
-    near = nearest(name, GPU_KINDS)
-    expected = f"a name such as {' or '.join(near)}" if near else f"one of {', '.join(GPU_KINDS)}"
-    raise ValueError(f"GPU kind: expected {expected}, got {name!r}.")
+    one_of(name, GPU_KINDS, "GPU kind")
+    return GPU_KINDS[name]

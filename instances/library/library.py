@@ -79,8 +79,8 @@ class Library:
         if len(found) == 1:
             return self.catalogue[found[0]]
         near = found[:3] or self.similar_names(name)
-        such = f", such as {' or '.join(near)}" if near else " (see `optgap library list`)"
-        raise ValueError(f"name: expected the name of one instance of the library{such}, got {name!r}.")
+        hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+        raise ValueError(f"name: expected the name of one instance (see `optgap library list`), got {name!r}{hint}.")
 
     def similar_names(self, name: str) -> list[str]:
         """Return up to three names that may have been meant; names may be cut after their number."""

@@ -8,7 +8,7 @@ from studies.cli import options as opt
 from studies.cli.output import note, print_json, print_text
 from studies.cli.running_methods import chosen_objective
 from studies.input import BadInputError, options, reading, writing
-from studies.options import option
+from studies.options import Names, option
 
 if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
@@ -20,14 +20,24 @@ MAX_STEPS, MAX_TASKS, MAX_DURATION = 1_000_000, 30, 10**6
 """With more, nobody waits for the end, optima are not proven in a moment, or weights leave the integers."""
 
 
+HEURISTICS = Names("solvers.methods:METHODS", is_open=True)
+"""Registered methods; a function of one's own may be named too."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestOptions:
     """What is measured, and against what."""
 
     method: str | None = option(
-        None, "Heuristic: a registered name, or MODULE:FUNCTION.", metavar="[METHOD]", is_argument=True
+        None,
+        "Heuristic: a registered name, or MODULE:FUNCTION.",
+        metavar="[METHOD]",
+        is_argument=True,
+        names=HEURISTICS,
     )
-    against: str | None = option(None, "Another heuristic to be worse than; default the optimum.", metavar="METHOD")
+    against: str | None = option(
+        None, "Another heuristic to be worse than; default the optimum.", metavar="METHOD", names=HEURISTICS
+    )
     objective: opt.OBJECTIVE = None
     evaluations: int = option(50, "Budget of methods that search, in schedules built.", metavar="E", low=1)
     set_: opt.SET = None
@@ -38,7 +48,12 @@ class StartOptions:
     """Instances that the search starts from."""
 
     start: Path | None = option(None, "Instance to start from; default random ones.", file="read")
-    family: str = option("layered", "Family of the random instances; see `optgap generate --list`.", metavar="NAME")
+    family: str = option(
+        "layered",
+        "Family of the random instances; see `optgap generate --list`.",
+        metavar="NAME",
+        names=Names("instances.generators.dag.generate:FAMILIES"),
+    )
     tasks: int = option(8, "Number of tasks of the random instances.", low=1, high=MAX_TASKS)
     gpus: opt.GPUS = None
     ccr: float | None = option(None, "Mean transfer delay over mean duration.", low=0, high=1e6)
@@ -56,7 +71,10 @@ class SearchOptions:
     """How the search goes."""
 
     changes: str = option(
-        "durations,data,edges", "What is changed: durations, data, edges, links, memory.", metavar="A,B"
+        "durations,data,edges",
+        "What is changed: durations, data, edges, links, memory.",
+        metavar="A,B",
+        names=Names("studies.adversary.search_space:CHANGES", separator=","),
     )
     steps: int = option(1000, "Steps of each search.", low=1, high=MAX_STEPS)
     searches: int = option(1, "Number of searches, each from a start of its own.", low=1, high=MAX_STEPS)
@@ -96,16 +114,17 @@ def adversary_command(
         if method is not None or out is not None:
             raise BadInputError("--verify: expected neither METHOD nor --out with it.")
         return _verify(certificate.verify, certificate.confirm_time_limit, as_json)
-    if method is None or out is None:
-        raise BadInputError(f"{'METHOD' if method is None else '--out'}: expected one, got nothing.")
-    from studies.adversary.run import adversary_text, run_adversary
-    from studies.cli.progress import RunProgress
-
-    opt.cluster(start.gpus)
-    heuristic = _contestant(method, "METHOD", search.seed, contest.evaluations, contest.set_ or [])
     rival = None
     if contest.against is not None:
         rival = _contestant(contest.against, "--against", search.seed, contest.evaluations, [])
+    if method is None:
+        raise BadInputError("METHOD: expected one, got nothing.")
+    heuristic = _contestant(method, "METHOD", search.seed, contest.evaluations, contest.set_ or [])
+    if out is None:
+        raise BadInputError("--out: expected one, got nothing.")
+    from studies.adversary.run import adversary_text, run_adversary
+    from studies.cli.progress import RunProgress
+
     instance = None
     if start.start is not None:
         from instances.dag.json import read_dag_instance

@@ -8,10 +8,10 @@ import typer
 
 from solvers.table import Table
 from studies.cli import options as opt
-from studies.cli.options import checked, cluster
+from studies.cli.options import cluster
 from studies.cli.output import check_outputs, print_json, print_text
 from studies.input import BadInputError, options, reading
-from studies.options import option
+from studies.options import Names, option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from instances.readers.format import Format
 
 
+FORMATS = Names("instances.readers.dag.read:READERS", "instances.readers.jobs.read:JOBS_READERS")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertOptions:
     """Which file is read, how, and what is written."""
 
     file: Path | None = option(None, "File of a public format.", is_argument=True)
-    from_: str | None = option(None, "One that --list names.", metavar="FORMAT", flag="--from")
+    from_: str | None = option(None, "One that --list names.", metavar="FORMAT", flag="--from", names=FORMATS)
     output: opt.OUTPUT = None
     seed: int | None = option(None, "Seed of modelled durations.", low=0)
     reference_kind: str | None = option(None, "Kind of GPU on which the times in the file were taken.", metavar="KIND")
@@ -64,11 +67,10 @@ def convert_command(
             as_json=as_json,
         )
         return
-    from instances.readers.dag.read import READERS, read_instance
+    from instances.readers.dag.read import read_instance
     from studies.cli.progress import LiveProgress
     from studies.parameters import option_of_place, reader_options
 
-    checked(from_, [*READERS, *JOBS_READERS], "--from")
     given = {
         "cluster": cluster(wanted.gpus),
         "cost": cost.model(),

@@ -7,23 +7,31 @@ from typing import Annotated
 import typer
 
 from studies.cli import options as opt
-from studies.cli.options import checked, cluster
+from studies.cli.options import cluster
 from studies.cli.output import check_distinct, check_writable, print_json, print_text
 from studies.input import BadInputError, options, writing
-from studies.options import option
+from studies.options import Names, option
 
-PLANTED = "planted"
-"""Family whose instances come with an optimal schedule."""
+PLANTED, PLANTED_JOBS = "planted", "jobs-planted"
+"""Families whose instances come with an optimal schedule."""
 
 DEFAULT_SIZE = 20
 """Number of tasks or jobs where none is given."""
+
+
+FAMILIES = Names(
+    "instances.generators.dag.generate:FAMILIES",
+    PLANTED,
+    "instances.generators.jobs.generate:ALL_JOBS_FAMILIES",
+    PLANTED_JOBS,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateOptions:
     """Which instance is made, and where it is written."""
 
-    family: str | None = option(None, "One that --list names.", metavar="FAMILY", is_argument=True)
+    family: str | None = option(None, "One that --list names.", metavar="FAMILY", is_argument=True, names=FAMILIES)
     output: opt.OUTPUT = None
     tasks: int | None = option(None, "Requested number of tasks; default 20.", low=1, high=opt.MAX_TASKS)
     jobs: int | None = option(None, "Number of jobs, families jobs-... only; default 20.", low=1, high=opt.MAX_TASKS)
@@ -62,7 +70,7 @@ def generate_command(
     if output is None:
         raise BadInputError("--output: expected a file to write, got nothing.")
     from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
-    from studies.cli.making_instances import PLANTED_JOBS, generate_jobs_file, write_made
+    from studies.cli.making_instances import generate_jobs_file, write_made
 
     if family in (*ALL_JOBS_FAMILIES, PLANTED_JOBS):
         generate_jobs_file(wanted, cost, jobs=DEFAULT_SIZE if wanted.jobs is None else wanted.jobs, as_json=as_json)
@@ -72,12 +80,11 @@ def generate_command(
             raise BadInputError(f"{flag}: expected none for {family}; only families jobs-... have jobs that arrive.")
     tasks = DEFAULT_SIZE if wanted.tasks is None else wanted.tasks
     seed, texts = wanted.seed, wanted.set_ or []
-    from instances.generators.dag.generate import FAMILIES
+    from instances.generators.dag.generate import FAMILIES as DAG_FAMILIES
     from instances.generators.dag.generate import generate as generate_instance
     from studies.cli.progress import LiveProgress
     from studies.parameters import set_parameters
 
-    checked(family, [*FAMILIES, PLANTED, *ALL_JOBS_FAMILIES, PLANTED_JOBS], "FAMILY")
     if schedule_out is not None and family != PLANTED:
         raise BadInputError(f"--schedule-out: expected none for {family}; only {PLANTED} knows a schedule.")
     check_distinct([], [output, schedule_out])
@@ -99,7 +106,7 @@ def generate_command(
                 write_dag_schedule(made.instance, made.schedule, schedule_out)
         write_made(made.instance, output, document, before=known, as_json=as_json)
         return
-    parameters = set_parameters(family, FAMILIES[family].load(), texts, without=["tasks"])
+    parameters = set_parameters(family, DAG_FAMILIES[family].load(), texts, without=["tasks"])
     option_of_place = {"tasks": "--tasks", "cluster": "--gpus", **{name: f"--set {name}" for name in parameters}}
     with LiveProgress(f"generating {family}", is_search=False), options(option_of_place, family):
         instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=model, **parameters)

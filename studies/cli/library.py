@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from instances.fields import one_of
 from solvers.table import printable
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, on_store, open_study
 from studies.cli.output import check_outputs, note, print_json, print_text, write_text_output
 from studies.input import BadInputError, options, quoted, reason, writing
-from studies.options import option
+from studies.options import Names, option
 
 if TYPE_CHECKING:
     from instances.library.ledger import LedgerEntry
@@ -22,10 +23,22 @@ if TYPE_CHECKING:
     from studies.library.update import Change
 
 
-def _problem(text: str) -> str:
-    """Read the name of a problem."""
-    return opt.checked(text, ("dag", "jobs"), "--problem")
+def shipped_entries() -> list[str]:
+    """Return the names of the library that comes with optgap."""
+    from instances.library.library import read_library
 
+    return list(read_library().catalogue)
+
+
+def shipped_families() -> list[str]:
+    """Return the families of that library."""
+    from instances.library.library import read_library
+
+    return list(dict.fromkeys(entry.family for entry in read_library().catalogue.values()))
+
+
+ENTRY_NAMES = Names("studies.cli.library:shipped_entries", is_open=True)
+"""Names of entries; beginnings of names, and those of another library, are allowed too."""
 
 LIBRARY = Annotated[
     Path | None,
@@ -38,10 +51,19 @@ class EntryOptions:
     """Which entries of which library are meant."""
 
     names: list[str] | None = option(
-        None, "Names, or how they begin; default all.", metavar="NAME...", is_argument=True
+        None,
+        "Names, or how they begin; default all.",
+        metavar="NAME...",
+        is_argument=True,
+        names=ENTRY_NAMES,
     )
-    family: str | None = option(None, "Only instances of this family.", metavar="NAME")
-    problem: str | None = option(None, "Only dag, or only jobs.", metavar="NAME", parse=_problem)
+    family: str | None = option(
+        None,
+        "Only instances of this family.",
+        metavar="NAME",
+        names=Names("studies.cli.library:shipped_families", is_open=True),
+    )
+    problem: str | None = option(None, "Only dag, or only jobs.", metavar="NAME", names=Names("dag", "jobs"))
     min_tasks: int | None = option(None, "Least number of tasks, or of jobs.", low=0)
     max_tasks: int | None = option(None, "Largest number of tasks, or of jobs.", low=0)
     library: LIBRARY = None
@@ -61,12 +83,13 @@ class EntryOptions:
         """
         families = dict.fromkeys(entry.family for entry in known.catalogue.values())
         if self.family is not None:
-            opt.checked(self.family, families, "--family")
+            with options({"family": "--family"}, "--family"):
+                one_of(self.family, families, "family")
         for name in self.names or ():
             if not any(each.startswith(name) for each in known.catalogue):
                 near = known.similar_names(name)
-                such = f", such as {' or '.join(near)}" if near else ""
-                raise BadInputError(f"NAME: expected how a name of the library begins{such}, got {quoted(name)}.")
+                hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+                raise BadInputError(f"NAME: expected how a name of the library begins, got {quoted(name)}{hint}.")
         found = []
         for entry in known.entries():
             instance = known.catalogue[entry.instance]
@@ -129,7 +152,12 @@ def library_list_command(
 
 
 def library_show_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of an instance, or how it begins: dag-042.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Name of an instance, or how it begins: dag-042.", autocompletion=ENTRY_NAMES.complete
+        ),
+    ],
     objective: opt.OBJECTIVE = None,
     instance_out: Annotated[
         Path | None, typer.Option("--instance-out", metavar="FILE", help="Instance to write, .json or .json.gz.")
@@ -266,6 +294,13 @@ class UpdateOptions:
         DEFAULT_METHODS,
         'Methods and bounds in order, "bounds" for all bounds without search, "" for none.',
         metavar="A,B",
+        names=Names(
+            "bounds",
+            *("solvers.methods:METHODS", "solvers.methods:JOBS_METHODS"),
+            *("solvers.bound_methods:BOUND_METHODS", "solvers.bound_methods:JOBS_BOUND_METHODS"),
+            separator=",",
+            is_open=True,
+        ),
     )
     time_limit: opt.TIME_LIMIT = 30.0
     threads: opt.THREADS = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
 import threading
@@ -14,13 +15,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from studies.cli.input import usage_line
 from studies.cli.options import command_of
 from studies.cli.output import note, open_streams, print_text
 from studies.input import BadInputError
+from studies.options import Names
 from studies.papers.study import PAPER_STUDIES
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 DONE, BAD_INPUT, SOFTWARE_ERROR, INTERRUPTED, TERMINATED = 0, 2, 3, 130, 143
 """Exit status beside 1, the answer "no", which commands return themselves."""
+
+COMPLETION = "_OPTGAP_COMPLETE"
+"""Variable by which a shell asks for completions."""
 
 COMMANDS = {
     "demo": ("studies.cli.demo:demo_command", "Show the gap of every heuristic on small instances."),
@@ -110,6 +115,7 @@ class LazyGroup(TyperGroup):
         own = {name.removeprefix(prefix): row for name, row in COMMANDS.items() if name.startswith(prefix)}
         self._rows = {name: row for name, row in own.items() if " " not in name}
         self._groups = self.commands
+        self._is_listing = False
         names: dict[str, Any] = dict.fromkeys(self._rows)  # Typer's hints look at nothing else
         self.commands = {**names, **self._groups}
 
@@ -118,6 +124,8 @@ class LazyGroup(TyperGroup):
         if cmd_name not in self._rows:
             return self._groups.get(cmd_name)
         place, line = self._rows[cmd_name]
+        if self._is_listing:
+            return TyperCommand(cmd_name, help=line)
         module, _, name = place.partition(":")
         command = getattr(import_module(module), name)
         if not callable(command):
@@ -128,6 +136,14 @@ class LazyGroup(TyperGroup):
         single.command(cmd_name)(command_of(command))
         return get_command(single)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """List the commands that begin like this for a shell, without importing them."""
+        self._is_listing = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._is_listing = False
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands without importing them."""
         lines = {name: line for name, (_, line) in self._rows.items()}
@@ -135,7 +151,8 @@ class LazyGroup(TyperGroup):
             formatter.write_dl([*lines.items(), *((name, GROUPS[name]) for name in self._groups)])
 
 
-# Plain help and no completion scripts: Rich would be imported for them, and start-up is part of the contract.
+# Plain help, and a completion script only for a shell that is named: Rich would be imported for other help, the shell
+# around a process cannot always be found out, and start-up is part of the contract.
 app = typer.Typer(cls=LazyGroup, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 for _name, _help in GROUPS.items():
     app.add_typer(typer.Typer(cls=LazyGroup, rich_markup_mode=None), name=_name, help=_help)
@@ -153,11 +170,31 @@ def _print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
+def _show_completion(shell: str | None) -> None:
+    """Print the script that makes a shell complete commands, options and names, and end."""
+    if shell is not None:
+        from typer.completion import get_completion_script
+
+        print_text(get_completion_script(prog_name="optgap", complete_var=COMPLETION, shell=shell))
+        raise typer.Exit
+
+
 @app.callback(epilog='Exit status: 0 done, 1 the answer is "no", 2 misuse or bad input, 3 an error in this software.')
 def _optgap(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(
+            "--show-completion",
+            metavar="SHELL",
+            help='Print the completion script of bash, zsh or fish: eval "$(optgap --show-completion bash)".',
+            is_eager=True,
+            callback=_show_completion,
+            **Names("bash", "zsh", "fish").given("--show-completion"),
+        ),
+    ] = None,
 ) -> None:
     """How far schedulers of machine-learning work on heterogeneous GPUs are from optimal, with proofs."""
 
@@ -175,6 +212,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     requests: list[float] = []
     try:
         with _one_line_warnings(), sigterm_like_ctrl_c(requests):
+            if COMPLETION in os.environ:  # a shell asks; Typer's classes replace those of Click, which ask otherwise
+                from typer.completion import completion_init
+
+                completion_init()
             given = sys.argv[1:] if arguments is None else list(arguments)
             status = app(args=given, prog_name="optgap", standalone_mode=False)
     except BadInputError as error:

@@ -14,6 +14,7 @@ from instances.jobs.json import write_jobs_schedule
 from instances.readers.jobs.read import JOBS_READERS, read_jobs
 from instances.readers.optgap_json import codec_of
 from solvers.table import Table
+from studies.cli.generate import PLANTED_JOBS
 from studies.cli.options import cluster as cluster_named
 from studies.cli.output import check_outputs, print_json, print_text
 from studies.cli.progress import LiveProgress
@@ -169,9 +170,6 @@ def certificate_text(made: PlantedOptimum) -> str:
         return f"area, with the weights {', '.join(map(str, made.gpu_weights.tolist()))} of the GPUs"
     return f"path of {0 if made.path is None else len(made.path)} tasks (--json lists them)"
 
-
-PLANTED_JOBS = "jobs-planted"
-"""Family whose instances come with an optimal schedule."""
 
 PLANTED_OWN = ("jobs", "seed", "cluster", "forbidden", "tick_seconds", "name")
 """Parameters of `planted_jobs` that have options of their own, or none."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from studies.cli.options import checked
+from instances.fields import one_of
 from studies.input import BadInputError, options, reading
 
 if TYPE_CHECKING:
@@ -73,4 +73,5 @@ def budgets_of_study(frame: "pd.DataFrame", wanted: str | None, folder: Path) ->
     known = budgets_of(frame) or [ANY_BUDGET]
     if wanted is None:
         return known
-    return [checked(wanted, known, "--budget")]
+    with options({"budget": "--budget"}, str(folder)):
+        return [one_of(wanted, known, "budget")]

@@ -11,10 +11,10 @@ import typer
 
 from instances.spelling import did_you_mean
 from studies.input import BadInputError, options, quoted
-from studies.options import OptionSpec, integer, number, option
+from studies.options import Names, OptionSpec, integer, number, option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from instances.clusters.cluster import Cluster
     from instances.clusters.cost_model import CostModel
@@ -72,10 +72,12 @@ def _typer_option(name: str, annotation: Any, spec: OptionSpec) -> Any:
         metavar = metavar or "X"
     elif Path in kinds:
         metavar = metavar or "FILE"
+    given: dict[str, Any] = {"metavar": metavar, "help": spec.help, "parser": parse}
+    if spec.names is not None:
+        given |= spec.names.given(flag)
     if spec.is_argument:
-        return typer.Argument(metavar=metavar, help=spec.help, parser=parse)
-    flags = [flag] if spec.short is None else [flag, spec.short]
-    return typer.Option(*flags, metavar=metavar, help=spec.help, parser=parse)
+        return typer.Argument(**given)
+    return typer.Option(*([flag] if spec.short is None else [flag, spec.short]), **given)
 
 
 def flag_of(name: str, spec: OptionSpec) -> str:
@@ -83,16 +85,6 @@ def flag_of(name: str, spec: OptionSpec) -> str:
     if spec.is_argument:
         return spec.metavar or name.upper()
     return spec.flag or f"--{name.replace('_', '-')}"
-
-
-def checked(text: str, known: Collection[str], place: str) -> str:
-    """Return one of the known names; the message names the option and the nearest name."""
-    from instances.fields import one_of
-
-    try:
-        return one_of(text, known, place)
-    except ValueError as error:
-        raise BadInputError(str(error)) from error
 
 
 def objective(text: str) -> str:
@@ -108,13 +100,6 @@ def objective(text: str) -> str:
     return name
 
 
-def contention(text: str) -> str:
-    """Read the name of a rule of contention."""
-    from instances.dag.contention import Contention
-
-    return checked(text, list(Contention), "--contention")
-
-
 def method(text: str) -> str:
     """Read the name of a method of either problem."""
     from solvers.problem import DAG, JOBS
@@ -127,11 +112,10 @@ def method(text: str) -> str:
     return text
 
 
-def exact_method(text: str) -> str:
-    """Read the name of an exact method for DAGs."""
-    from solvers.problem import DAG
-
-    return checked(text, DAG.exact_methods, "--against")
+def cluster_text(text: str) -> str:
+    """Check the text of a cluster and return it."""
+    cluster(text)
+    return text
 
 
 def cluster(text: str | None) -> Cluster | None:
@@ -183,18 +167,27 @@ OBJECTIVE = Annotated[
     typer.Option(
         "--objective",
         parser=objective,
+        autocompletion=Names("instances.dag.objective:Objective", "instances.jobs.objective:JobsObjective").complete,
         metavar="NAME",
         help="makespan (default) or weighted_completion; for jobs total_completion (default) or weighted_completion.",
     ),
 ]
 METHOD = Annotated[
-    str, typer.Option("--method", "-m", parser=method, metavar="NAME", help="One that `optgap methods` lists.")
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        parser=method,
+        autocompletion=Names("solvers.methods:METHODS", "solvers.methods:JOBS_METHODS").complete,
+        metavar="NAME",
+        help="One that `optgap methods` lists.",
+    ),
 ]
 AGAINST = Annotated[
     str | None,
     typer.Option(
         "--against",
-        parser=exact_method,
+        **Names("solvers.problem:DAG.exact_methods").given("--against"),
         metavar="EXACT",
         help="Exact method that bounds the instance first, within the time limit; the gap is to what it proves.",
     ),
@@ -203,6 +196,9 @@ BOUND_METHODS = Annotated[
     str | None,
     typer.Option(
         "--methods",
+        **Names("solvers.problem:DAG.known_bounds", "solvers.problem:JOBS.known_bounds", separator=",").given(
+            "--methods"
+        ),
         metavar="A,B",
         help="Bounds and exact methods; default all bounds without search.",
     ),
@@ -224,7 +220,7 @@ CONTENTION = Annotated[
     str,
     typer.Option(
         "--contention",
-        parser=contention,
+        **Names("instances.dag.contention:Contention").given("--contention"),
         metavar="RULE",
         help="none, or nic: transfers between servers go one after the other on each side of their interfaces.",
     ),
@@ -239,6 +235,8 @@ GPUS = Annotated[
     str | None,
     typer.Option(
         "--gpus",
+        parser=cluster_text,
+        autocompletion=Names("instances.clusters.cluster:CLUSTER_PRESETS").complete,
         metavar="CLUSTER",
         help="Preset, or servers separated by commas such as 2xV100-16GB+1xT4,4xP100; 64*8xT4 for 64 like ones.",
     ),

@@ -7,7 +7,6 @@ import typer
 
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, budgets_of_study, on_store, open_study, read_spec
-from studies.cli.options import checked
 from studies.cli.output import (
     check_outputs,
     check_writable,
@@ -17,7 +16,7 @@ from studies.cli.output import (
     write_text_output,
 )
 from studies.input import BadInputError, options, writing
-from studies.options import integer, number
+from studies.options import Names, integer, number
 
 if TYPE_CHECKING:
     from studies.experiment.dask_executor import DaskExecutor
@@ -26,7 +25,14 @@ if TYPE_CHECKING:
 
 @on_store("out")
 def study_run_command(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="TOML file, or the name of a shipped specification.")],
+    spec: Annotated[
+        str,
+        typer.Argument(
+            metavar="SPEC",
+            help="TOML file, or the name of a shipped specification.",
+            **Names("studies.experiment.read_specification:shipped_specs", is_open=True).given("SPEC"),
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the store; what is done there is kept.")
     ] = None,
@@ -154,6 +160,7 @@ def study_table_command(
         str | None,
         typer.Option(
             "--what",
+            **Names(*PARTS, separator=",").given("--what"),
             metavar="A,B",
             help="Some of gaps, jct, interference, bounds and targets; default gaps, and jct in studies of jobs.",
         ),
@@ -168,6 +175,7 @@ def study_table_command(
         str,
         typer.Option(
             "--statistic",
+            **Names("studies.analysis.grouped_comparison:SHOWN").given("--statistic"),
             metavar="NAME",
             help="With --by: mean, median, q25, q75, q90, worst or optimal; default mean.",
         ),
@@ -202,8 +210,6 @@ def study_table_command(
     """Tabulate a study: gaps, bounds, times to targets, tests."""
     check_outputs([], [markdown, csv, latex, frame_file, traces_file])
     parts = ["gaps", "jct"] if what is None else [part.strip() for part in what.split(",")]
-    for part in parts:
-        checked(part, PARTS, "--what")
     read_target = number("--targets", high=LARGEST_TARGET)
     gaps_wanted = [read_target(text.strip()) / 100 for text in targets.split(",")]
     from studies.analysis.bound_ratios import study_bound_ratios
@@ -272,20 +278,29 @@ def study_plot_command(
     out: Annotated[Path, typer.Option("--out", metavar="DIR2", help="Folder for the figures.")],
     what: Annotated[
         str | None,
-        typer.Option("--what", metavar="A,B", help="Names of figures, such as box-plots,gap-ecdf; default all."),
+        typer.Option(
+            "--what",
+            **Names("studies.report.study_figures:FIGURES", separator=",").given("--what"),
+            metavar="A,B",
+            help="Names of figures, such as box-plots,gap-ecdf; default all.",
+        ),
     ] = None,
     budget: Annotated[
         str | None, typer.Option("--budget", metavar="TEXT", help='Such as "2000 evaluations"; default every one.')
     ] = None,
     formats: Annotated[
-        str, typer.Option("--format", metavar="A,B", help="Some of png, pdf and svg; default png.")
+        str,
+        typer.Option(
+            "--format",
+            **Names(*FORMATS, separator=",").given("--format"),
+            metavar="A,B",
+            help="Some of png, pdf and svg; default png.",
+        ),
     ] = "png",
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Draw the figures of a study."""
     kinds = [kind.strip() for kind in formats.split(",")]
-    for kind in kinds:
-        checked(kind, FORMATS, "--format")
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     from solvers.run.versions import available_cores

@@ -8,7 +8,7 @@ from studies.cli import options as opt
 from studies.cli.output import check_outputs, check_suffix, check_writable, print_json, print_text
 from studies.cli.progress import RunProgress
 from studies.input import BadInputError, options, quoted, reading, writing
-from studies.options import option
+from studies.options import Names, option
 from studies.parameters import set_parameters
 from studies.text import aligned
 
@@ -29,7 +29,13 @@ MAX_STEPS = 1_000_000_000
 class TrainOptions:
     """What is trained, from what, and how long."""
 
-    learner: str = option(..., "What to train: worl-rtgs, marl or marl-gossip.", metavar="METHOD", is_argument=True)
+    learner: str = option(
+        ...,
+        "What to train: worl-rtgs, marl or marl-gossip.",
+        metavar="METHOD",
+        is_argument=True,
+        names=Names(*LEARNERS),
+    )
     out: Path = option(..., "Weights to write, .npz; a .json goes next to them.", short="-o")
     seed: opt.SEED = 0
     steps: int | None = option(
@@ -59,7 +65,6 @@ class TrainOptions:
 def train_command(asked: TrainOptions, as_json: opt.AS_JSON = False) -> None:
     """Train a learned method and write its weights (Ctrl-C: the best so far)."""
     learner, out = asked.learner, asked.out
-    opt.checked(learner, LEARNERS, "METHOD")
     of_others = ("updates",) if learner == "worl-rtgs" else ("steps", "gamma", "fine_tune", "spread", "weights")
     for name in of_others:
         if (value := getattr(asked, name)) is not None:

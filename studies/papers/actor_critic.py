@@ -22,7 +22,7 @@ from instances.spelling import did_you_mean
 from instances.text_file import whole_file
 from solvers.table import Table
 from studies.input import reading, writing
-from studies.options import option
+from studies.options import Names, option
 from studies.papers.simple_spread import LANDMARKS, SimpleSpread
 from studies.papers.study import PaperStudy, StudyFigure, seeds_option
 from studies.report.figure_style import line_styles, lines_only, new_axes
@@ -585,7 +585,10 @@ class ActorCriticOptions:
     """What `optgap study actor-critic` asks for."""
 
     variants: str = option(
-        "repairs", "repairs, signs, published or names of variants, separated by semicolons.", metavar="A;B"
+        "repairs",
+        "repairs, signs, published or names of variants, separated by semicolons.",
+        metavar="A;B",
+        names=Names(*SETS, separator=";", is_open=True),
     )
     seeds: int = seeds_option(16)
     steps: int = option(40_000, "Steps of each run.", low=1, high=100_000_000)

@@ -37,7 +37,7 @@ from instances.jobs.servers import JobsServer
 from instances.readers.jobs.gavel_pairs import read_gavel_pairs
 from solvers.table import Table
 from studies.input import reading
-from studies.options import option
+from studies.options import Names, option
 from studies.papers.study import PaperStudy, StudyCsv, seeds_option
 
 if TYPE_CHECKING:
@@ -476,7 +476,12 @@ DEFAULT_PAIRS = Path("../shared/data/gavel/colocated.csv.gz")
 class InterferenceOptions:
     """What `optgap study interference` asks for."""
 
-    worlds: str = option("co-located,shared-gpus,gavel", "Some of co-located, shared-gpus and gavel.", metavar="A,B")
+    worlds: str = option(
+        "co-located,shared-gpus,gavel",
+        "Some of co-located, shared-gpus and gavel.",
+        metavar="A,B",
+        names=Names(*GENERATED, MEASURED, separator=","),
+    )
     pairs: Path | None = option(None, f"Gavel's colocated.csv.gz; default {DEFAULT_PAIRS}.", file="read")
     seeds: int = seeds_option(5)
     count: int = option(

@@ -22,7 +22,7 @@ from studies.experiment.run_study import run_study
 from studies.experiment.specification import JOBS, ExactReference, InstanceFiles, JobsGrid, StudyMethod, StudySpec
 from studies.experiment.store import StudyStore
 from studies.input import BadInputError, reading
-from studies.options import number, option
+from studies.options import Names, number, option
 from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seed_option, seeds_option
 from studies.report.jobs_figures import online_gaps
 
@@ -218,8 +218,13 @@ class OnlineOptions:
     files: list[Path] | None = option(
         None, "Jobs instances; by default a family is drawn.", metavar="FILE", is_argument=True, file="read"
     )
-    compare: str = option("policies", f"One of {', '.join(COMPARISONS)}.", metavar="WHAT")
-    family: str = option("jobs-recurrent", "Family of jobs, as `optgap generate --list` names it.", metavar="NAME")
+    compare: str = option("policies", f"One of {', '.join(COMPARISONS)}.", metavar="WHAT", names=Names(*COMPARISONS))
+    family: str = option(
+        "jobs-recurrent",
+        "Family of jobs, as `optgap generate --list` names it.",
+        metavar="NAME",
+        names=Names(*ALL_JOBS_FAMILIES),
+    )
     jobs: int = option(200, "Number of jobs of each instance.", low=1, high=1_000_000)
     loads: str = option("0.7,0.9,1.1", "Loads, separated by commas.", metavar="A,B")
     seeds: int = seeds_option(5)
@@ -227,7 +232,10 @@ class OnlineOptions:
         None, "Folder of a finished study of jobs to tabulate; nothing is run.", metavar="DIR", flag="--from"
     )
     predictor: str = option(
-        "oracle", "Predictor of the policies that predict, with policies or gang-rules.", metavar="NAME"
+        "oracle",
+        "Predictor of the policies that predict, with policies or gang-rules.",
+        metavar="NAME",
+        names=Names("heuristics.jobs.predictors.predictor:PREDICTORS"),
     )
     objective: str = option(
         "total_completion", "total_completion or weighted_completion.", metavar="NAME", parse=lambda text: text

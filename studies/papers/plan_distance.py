@@ -35,7 +35,7 @@ from instances.generators.dag.generate import generate
 from solvers.table import Table
 from studies.experiment.plan import paired_seed
 from studies.input import reading
-from studies.options import option
+from studies.options import Names, option
 from studies.papers.study import PaperStudy, StudyCsv, StudyFigure, seed_option
 from studies.report.figure_style import BOX, EDGE, MEDIAN, POINT, QUIET, new_axes, rows_of_methods
 
@@ -631,13 +631,18 @@ class PlanDistanceOptions:
         None, "Instances; default 40 generated ones, see --gpus.", metavar="FILE", is_argument=True, file="read"
     )
     gpus: str = option(
-        "clusters", "GPUs of generated instances: clusters (of four kinds) or unrelated.", metavar="KIND"
+        "clusters",
+        "GPUs of generated instances: clusters (of four kinds) or unrelated.",
+        metavar="KIND",
+        names=Names(*GPUS),
     )
     seed: int = seed_option()
     placements: int = option(300, "Placements per instance.", low=2, high=5_000)
     pairs: int = option(4000, "Pairs of placements per instance.", low=2, high=10_000_000)
     resamples: int = option(200, "Resamples for the intervals and the control.", low=1, high=100_000)
-    order: str = option("rank", "Order in which tasks are placed: rank or index.", metavar="ORDER")
+    order: str = option(
+        "rank", "Order in which tasks are placed: rank or index.", metavar="ORDER", names=Names("rank", "index")
+    )
     no_insertion: bool = option(False, "Append tasks; with --order index this is the published timing.")
 
 

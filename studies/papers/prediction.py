@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heuristics.jobs.predictors.predictor import PREDICTORS, predictor_named
-from instances.fields import one_of
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import least_durations
 from instances.jobs.servers import JobsServer
@@ -21,7 +20,7 @@ from instances.text_file import read_text
 from solvers.table import Table
 from studies.experiment.plan import paired_seed
 from studies.input import reading
-from studies.options import option
+from studies.options import Names, option
 from studies.papers.study import PaperStudy, StudyCsv, rows_csv, seed_option
 
 if TYPE_CHECKING:
@@ -327,7 +326,10 @@ class PredictionOptions:
         file="read",
     )
     predictors: str = option(
-        ",".join(PREDICTORS), "Predictors, separated by commas; forests take minutes.", metavar="A,B"
+        ",".join(PREDICTORS),
+        "Predictors, separated by commas; forests take minutes.",
+        metavar="A,B",
+        names=Names(*PREDICTORS, separator=","),
     )
     skip_rows: int = option(0, "Rows of each trace to leave out at its beginning; 1000 suit Philly's.", low=0)
     seed: int = seed_option()
@@ -341,8 +343,6 @@ def _run(chosen: PredictionOptions, monitor: Monitor) -> list[PredictionQuality]
             trace = parse_gpu_trace(read_text(file))
             instances.append(recorded_run_times(trace, name=file.name.split(".")[0], skip_rows=chosen.skip_rows))
     names = [name.strip() for name in chosen.predictors.split(",")]
-    for name in names:
-        one_of(name, PREDICTORS, "predictors")
     total = len(names) * len(instances)
     done: list[PredictionQuality] = []
 

@@ -100,8 +100,8 @@ def test_parse_a_text() -> None:
     [
         ("", "cluster: expected a preset or COUNTxKIND"),
         ("2 T4", "cluster: expected a preset or COUNTxKIND"),
-        ("mixed-5", "cluster: expected a preset such as mixed-"),
-        ("2xT40,P100", "GPU kind: expected a name such as T4,"),
+        ("mixed-5", "cluster: expected a preset .mixed-2, .* .did you mean mixed-"),
+        ("2xT40,P100", "GPU kind: expected one of .* .did you mean T4"),
         ("0xT4", "cluster: expected at least one GPU on server 's0', got none."),
         ("999999999*0xT4", "cluster: expected at most 4096 GPUs"),
         ("600*8xT4", "cluster: expected at most 4096 GPUs"),

@@ -57,7 +57,7 @@ def test_narrower_precisions_are_never_slower() -> None:
 )
 def test_an_unknown_name_is_answered_with_near_ones(name: str, near: str) -> None:
     """Tests that the message for an unknown kind lists the nearest names."""
-    with pytest.raises(ValueError, match=re.escape(f"GPU kind: expected a name such as {near}, got {name!r}.")):
+    with pytest.raises(ValueError, match=re.escape(f"got {name!r} (did you mean {near}?).")):
         gpu_kind(name)
 
 

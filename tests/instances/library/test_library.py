@@ -130,9 +130,9 @@ def test_packaging(library: Library) -> None:
 def test_names(library: Library) -> None:
     """Tests that a name may be cut where one instance is left, and that others are refused with a hint."""
     assert library.named("dag-042").name.startswith("dag-042-")
-    with pytest.raises(ValueError, match=r"^name: expected the name of one instance .*dag-000-.*got 'dag-'\.$"):
+    with pytest.raises(ValueError, match=r"^name: expected the name of one instance .*got 'dag-' .*dag-000-"):
         library.named("dag-")
-    with pytest.raises(ValueError, match=r"^name: expected .*, got 'train'\.$"):
+    with pytest.raises(ValueError, match=r"^name: expected .*, got 'train'"):
         library.named("train")
     with pytest.raises(ValueError, match=r"^objective: expected makespan for dag-000-.*, got 'weighted_completion'\.$"):
         library.entry("dag-000", "weighted_completion")

@@ -304,7 +304,7 @@ def test_misuse_is_told_in_one_line(run: Run, stored: Path) -> None:
         (["heft", "--out", str(stored)], "expected a folder without a search, got one with certificate.json."),
         (["nobody", "--out", "x"], "METHOD: expected one of "),
         (["heft", "--against", "nobody", "--out", "x"], "--against: expected one of "),
-        (["heft", "--out", "x", "--changes", "weather"], "--changes: expected some of "),
+        (["heft", "--out", "x", "--changes", "weather"], "--changes: expected one of "),
         (["heft", "--out", "x", "--cold", "3"], "--cold: expected a positive number of at most 0.1, got 3.0."),
         (["heft", "--out", "x", "--gpus", "9xnothing"], "--gpus: expected "),
         (["heft", "--out", "x", "--family", "nothing"], "--family: expected one of "),

@@ -96,6 +96,41 @@ def test_version_is_one_line(run: Run) -> None:
     assert ended.out.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("optgap sol", ["solve"]),
+        ("optgap study tab", ["table"]),
+        ("optgap solve x.json --evalu", ["--evaluations"]),
+        ("optgap solve x.json --method he", ["heft"]),
+        ("optgap bound x.json --methods area,critical", ["area,critical-path"]),
+        ("optgap solve x.json --objective total", ["total_completion"]),
+        ("optgap generate pipe", ["pipeline-training"]),
+        ("optgap generate layered --gpus mixed-1", ["mixed-16"]),
+        ("optgap convert --from pipe", ["pipedream"]),
+        ("optgap study run wh", ["whales"]),
+        ("optgap library show dag-000", ["dag-000-layered-n8-mixed-3-ccr3-inconsistent-memory0.5"]),
+        ("optgap library list --family chol", ["cholesky"]),
+    ],
+)
+def test_completion(words: str, offered: list[str], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that Bash, zsh and fish are offered commands, options, and the names that registries know."""
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", words)
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    for shell in ("bash", "zsh", "fish"):
+        script = run("--show-completion", shell).out
+        assert f"_OPTGAP_COMPLETE=complete_{shell}" in script
+        with monkeypatch.context() as asked:
+            asked.setenv("_OPTGAP_COMPLETE", f"complete_{shell}")
+            ended = run()
+        assert (ended.status, ended.err) == (0, "")
+        assert all(name in ended.out for name in offered)
+        if shell == "bash":
+            assert ended.out.splitlines() == offered
+
+
 def test_solve_keeps_its_contract(run: Run, example_file: str) -> None:
     """Tests that `solve --json` prints one document with the promised keys, and the optimum."""
     ended = run("solve", example_file, "--threads", "1", "--seed", "5", "--json")

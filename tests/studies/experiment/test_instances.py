@@ -114,7 +114,7 @@ def test_the_same_instance_twice_is_refused(tmp_path: Path, example_e: DagInstan
 
 def test_bad_cluster_is_named() -> None:
     """Tests that what a generator refuses is told with its place."""
-    with pytest.raises(ValueError, match=r"instances\[0\], cluster: expected a preset such as mixed-2"):
+    with pytest.raises(ValueError, match=r"instances\[0\], cluster: expected a preset .mixed-2, "):
         expand_instances(small_spec(('"mixed-2"', '"mixed-02"')))
 
 
