@@ -173,7 +173,7 @@ def _print_version(is_asked: bool) -> None:
 def _show_completion(shell: str | None) -> None:
     """Print the script that makes a shell complete commands, options and names, and end."""
     if shell is not None:
-        from typer.completion import get_completion_script
+        from typer.completion import get_completion_script  # type: ignore[attr-defined]  # imported there by Typer
 
         print_text(get_completion_script(prog_name="optgap", complete_var=COMPLETION, shell=shell))
         raise typer.Exit
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         with _one_line_warnings(), sigterm_like_ctrl_c(requests):
             if COMPLETION in os.environ:  # a shell asks; Typer's classes replace those of Click, which ask otherwise
-                from typer.completion import completion_init
+                from typer.completion import completion_init  # type: ignore[attr-defined]  # imported there by Typer
 
                 completion_init()
             given = sys.argv[1:] if arguments is None else list(arguments)

@@ -43,8 +43,8 @@ def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `PLACE`, `label`, `instances`, `without_schedule` (runs), and `MEASURES` in ticks and in seconds: over instances
-        the mean of mean JCT (of the means over repetitions, with its bootstrap interval), Student's interval of that
-        mean over repetitions, and the means of the JCT that 50, 95, 99 and 100 % of the jobs of a run do not exceed.
+        the mean of mean JCT (of the means over repetitions, with its bootstrap interval), Student's interval over
+        repetitions of the logarithm of that mean (its ends are JCTs), and the means of the JCT that 50, 95, 99 and 100 % of the jobs of a run do not exceed.
         NaN where nothing is known, and in ticks where the instances have ticks of several lengths.
     """
     import pandas as pd
@@ -60,12 +60,11 @@ def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_seeds(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary with an interval of mean JCT over seeds."""
+    """Return the summary with an interval of mean JCT over seeds, which is one of logarithms: no JCT is below zero."""
     summary = online_summary(frame)
-    intervals = [
-        seed_interval(seed_means(group.dropna(subset=["objective"]), "jct_mean"), level=LEVEL) or (np.nan, np.nan)
-        for _, group in frame.groupby(KEYS, sort=False, dropna=False)
-    ]
+    groups = (group.dropna(subset=["objective"]) for _, group in frame.groupby(KEYS, sort=False, dropna=False))
+    found = [seed_interval(np.log(seed_means(group, "jct_mean")), level=LEVEL) for group in groups]
+    intervals = [(np.nan, np.nan) if interval is None else np.exp(interval) for interval in found]
     return summary.assign(**{name: [interval[end] for interval in intervals] for end, name in enumerate(SEEDS)})
 
 
@@ -137,7 +136,8 @@ def _notes(summary: pd.DataFrame) -> tuple[str, ...]:
     ]
     if summary[f"{SEEDS[0]}_seconds"].notna().any():
         notes.append(
-            f"over seeds: Student's {100 * LEVEL:.0f} % interval of the mean over seeds or trainings, instances fixed."
+            f"over seeds: Student's {100 * LEVEL:.0f} % interval over seeds or trainings, instances fixed, of the "
+            "logarithms of their means, so that it does not go below zero; its middle is the geometric mean."
         )
     lost = summary[summary["without_schedule"] > 0].groupby("label", sort=False)["without_schedule"].sum()
     notes += [

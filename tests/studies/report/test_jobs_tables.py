@@ -104,21 +104,26 @@ def test_summary_by_hand_jct_table() -> None:
 
 
 def test_seeds_have_an_interval_of_their_own() -> None:
-    """Tests Student's interval of three trainings, by hand: means 2, 3, 4, so 3 less and plus 4.303 / sqrt(3)."""
+    """Tests Student's interval of three trainings, by hand: means 2, 3, 4, so their logarithms' 4.303 times sd / sqrt(3)."""
     runs = [
         _run_jct_table("marl", name, jct + 1, repetition=seed)
         for seed in range(3)
         for name, jct in (("a", seed), ("b", seed + 2))
     ]
     (row,) = jct_summary(pd.DataFrame([*runs])).to_dict("records")
-    assert (row["jct_mean_seeds_low"], row["jct_mean_seeds_high"]) == pytest.approx(
-        (3 - 2.48414, 3 + 2.48414), abs=1e-4
-    )
-    assert (row["jct_mean_seeds_low_seconds"], row["jct_mean"]) == (pytest.approx(0.25793, abs=1e-4), 3)
+    assert (row["jct_mean_seeds_low"], row["jct_mean_seeds_high"]) == pytest.approx((1.21444, 6.85118), abs=1e-4)
+    assert (row["jct_mean_seeds_low_seconds"], row["jct_mean"]) == (pytest.approx(0.60722, abs=1e-4), 3)
     table = jct_tables(pd.DataFrame([*runs, _run_jct_table("fifo", "a", 9), _run_jct_table("fifo", "b", 9)]), "-")[0]
     assert table.headings[4] == "over seeds"
-    assert [row[4] for row in table.rows] == ["[0.5159, 5.484]", "-"]
+    assert [row[4] for row in table.rows] == ["[1.214, 6.851]", "-"]
     assert "over seeds: Student's" in " ".join(table.to_text().split())
+
+
+def test_an_interval_of_jcts_does_not_go_below_zero() -> None:
+    """Tests trainings with means 1, 1 and 8, whose interval without logarithms would begin at -6.7."""
+    runs = [_run_jct_table("marl", "a", jct, repetition=seed) for seed, jct in enumerate((1, 1, 8))]
+    (row,) = jct_summary(pd.DataFrame(runs)).to_dict("records")
+    assert (row["jct_mean_seeds_low"], row["jct_mean_seeds_high"]) == pytest.approx((0.10135, 39.469), rel=1e-3)
 
 
 def test_ticks_of_several_lengths_are_not_averaged_jct_table() -> None:
