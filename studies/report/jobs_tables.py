@@ -44,7 +44,8 @@ def jct_summary(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         `PLACE`, `label`, `instances`, `without_schedule` (runs), and `MEASURES` in ticks and in seconds: over instances
         the mean of mean JCT (of the means over repetitions, with its bootstrap interval), Student's interval over
-        repetitions of the logarithm of that mean (its ends are JCTs), and the means of the JCT that 50, 95, 99 and 100 % of the jobs of a run do not exceed.
+        repetitions of the logarithm of that mean (its ends are JCTs), and the means of the JCT that 50, 95, 99 and
+        100 % of the jobs of a run do not exceed.
         NaN where nothing is known, and in ticks where the instances have ticks of several lengths.
     """
     import pandas as pd

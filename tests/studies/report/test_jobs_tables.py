@@ -104,7 +104,7 @@ def test_summary_by_hand_jct_table() -> None:
 
 
 def test_seeds_have_an_interval_of_their_own() -> None:
-    """Tests Student's interval of three trainings, by hand: means 2, 3, 4, so their logarithms' 4.303 times sd / sqrt(3)."""
+    """Tests Student's interval of three trainings, by hand: 4.303 / sqrt(3) deviations of the logarithms of 2, 3, 4."""
     runs = [
         _run_jct_table("marl", name, jct + 1, repetition=seed)
         for seed in range(3)
