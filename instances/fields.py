@@ -191,10 +191,10 @@ class TomlTable(Fields):
         value = self.take(key, default, "a text", lambda _: True)
         return value if value is default else checked_text(value, self.place(key), choices)
 
-    def integer(self, key: str, default: object = REQUIRED, *, low: int = 0) -> Any:
-        """Take an integer of at least `low`."""
+    def integer(self, key: str, default: object = REQUIRED, *, low: int = 0, high: int = HIGHEST) -> Any:
+        """Take an integer in low..high."""
         value = self.take(key, default, "an integer", lambda _: True)
-        return value if value is default else _checked_integer(value, self.place(key), low)
+        return value if value is default else _checked_integer(value, self.place(key), low, high)
 
     def positive(self, key: str, default: object = REQUIRED) -> Any:
         """Take a finite number above 0 as float."""
@@ -212,9 +212,9 @@ class TomlTable(Fields):
         found = self._several(key, default, at_least)
         return tuple(checked_text(value, place, choices) for place, value in found)
 
-    def integers(self, key: str, default: object = REQUIRED, *, low: int = 0) -> tuple[int, ...]:
-        """Take an integer or a list of different integers, at least one."""
-        return tuple(_checked_integer(value, place, low) for place, value in self._several(key, default))
+    def integers(self, key: str, default: object = REQUIRED, *, low: int = 0, high: int = HIGHEST) -> tuple[int, ...]:
+        """Take an integer or a list of different integers in low..high, at least one."""
+        return tuple(_checked_integer(value, place, low, high) for place, value in self._several(key, default))
 
     def numbers(self, key: str, default: object = REQUIRED) -> tuple[float, ...]:
         """Take a number or a list of different numbers of at least 0, at least one, as floats."""
@@ -331,12 +331,12 @@ def brief(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _checked_integer(value: object, place: str, low: int) -> int:
-    """Return an integer of at least `low` that the store can hold."""
+def _checked_integer(value: object, place: str, low: int, high: int) -> int:
+    """Return an integer in low..high."""
     if not isinstance(value, int) or isinstance(value, bool) or value < low:
         raise ValueError(f"{place}: expected an integer of at least {low}, got {TomlTable.shown(value)}.")
-    if value > HIGHEST:
-        raise ValueError(f"{place}: expected an integer of at most {HIGHEST}, got {TomlTable.shown(value)}.")
+    if value > high:
+        raise ValueError(f"{place}: expected an integer of at most {high}, got {TomlTable.shown(value)}.")
     return value
 
 

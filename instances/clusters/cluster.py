@@ -136,10 +136,10 @@ def parse_cluster(text: str) -> Cluster:
     servers: list[Server] = []
     num_gpus = 0
     for part in text.split(","):
-        times = re.match(r"\s*(\d{1,9})\*", part)
+        times = re.match(r"\s*(\d{1,99})\*", part)
         kinds: list[GpuKind] = []
         for group in part[times.end() if times else 0 :].split("+"):
-            match = re.fullmatch(r"(?:(\d+)x)?([A-Za-z0-9-]+)", group.strip())
+            match = re.fullmatch(r"(?:(\d{1,99})x)?([A-Za-z0-9-]+)", group.strip())
             if match is None:
                 raise ValueError(f"cluster: expected a preset or COUNTxKIND+...,... such as 2xT4+1xP100, got {text!r}.")
             count = int(match[1] or 1)

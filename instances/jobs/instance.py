@@ -396,6 +396,10 @@ def _times(times: Any, kinds: Sequence[str], place: str) -> list[int]:
     return [NOT_ALLOWED if times.get(kind) is None else times[kind] for kind in kinds]
 
 
+MAX_GPUS_OF_SERVER = 65_536
+"""Most GPUs of a server; more is a slip of the finger, and methods that look at single GPUs would not end."""
+
+
 def check_jobs_instance(instance: JobsInstance) -> None:
     """Check values and references of an instance whose shapes are right.
 
@@ -433,9 +437,11 @@ def _check_servers(instance: JobsInstance) -> None:
         ("nic_denominator", "nic_bytes_per_tick"),
     ):
         _check_at_least(getattr(instance, name), 1, f"servers[{{}}].{place}")
-    total = sum(instance.num_gpus_of.tolist())
-    if total > MAX_INTEGER:
-        raise ValueError(f"servers: expected at most 2**53 GPUs together, got {total}.")
+    for server in np.flatnonzero(instance.num_gpus_of > MAX_GPUS_OF_SERVER):
+        found = instance.num_gpus_of[server]
+        raise ValueError(
+            f"servers[{server}].gpus: expected at most {MAX_GPUS_OF_SERVER} GPUs on a server, got {found}."
+        )
 
 
 def _check_jobs(instance: JobsInstance) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import re
 from dataclasses import dataclass
 from itertools import product
@@ -27,7 +28,7 @@ from studies.experiment.specification import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from instances.readers.optgap_json import Instance
 
@@ -173,6 +174,7 @@ def _from_package(source: BundledInstances, stored: Stored) -> Iterator[StudyIns
 
 def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
     """Generate every combination; replicates vary fastest."""
+    _check_number(place, grid.count, grid.families, grid.tasks, grid.clusters, grid.ccr, grid.heterogeneity)
     combinations = product(
         grid.families, grid.tasks, grid.clusters, grid.ccr, grid.heterogeneity, range(grid.seed, grid.seed + grid.count)
     )
@@ -215,6 +217,7 @@ def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[Study
 
 def _from_jobs_grid(grid: JobsGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:
     """Generate every combination of jobs; replicates vary fastest."""
+    _check_number(place, grid.count, grid.families, grid.jobs, grid.clusters, grid.loads)
     combinations = product(
         grid.families, grid.jobs, grid.clusters, grid.loads, range(grid.seed, grid.seed + grid.count)
     )
@@ -251,6 +254,17 @@ def _from_jobs_grid(grid: JobsGrid, place: str, stored: Stored) -> Iterator[Stud
         yield StudyInstance(
             instance=instance, origin=origin, family=family, cluster=cluster, load=load if load > 0 else None
         )
+
+
+MAX_INSTANCES = 100_000
+"""Most instances of one table."""
+
+
+def _check_number(place: str, count: int, *lists: Collection[object]) -> None:
+    """Refuse a table with more combinations than anybody waits for."""
+    number = count * math.prod(map(len, lists))
+    if number > MAX_INSTANCES:
+        raise ValueError(f"{place}: expected at most {MAX_INSTANCES} instances, got {number} combinations.")
 
 
 def _refusal(place: str, error: Exception) -> ValueError:

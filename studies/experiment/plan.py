@@ -80,6 +80,9 @@ class PlannedRun:
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
+MAX_RUNS = 1_000_000
+"""Most runs of methods that a plan may have; it holds them all in memory."""
+
 KINDS_WITHOUT_BUDGET = ("construction", "policy")
 """Kinds that build one schedule and are done."""
 
@@ -114,6 +117,9 @@ def study_plan(spec: StudySpec, instances: Sequence[StudyInstance]) -> StudyPlan
         for index, exact in enumerate(spec.exact)
     ]
     _refuse_interference(spec, contestants, instances)
+    number = len(instances) * sum(len(one.variants) * len(one.budgets) for one in contestants)
+    if number > MAX_RUNS:
+        raise ValueError(f"study.repetitions: expected at most {MAX_RUNS} runs of the study, got {number}.")
     runs: list[PlannedRun] = []
     for item in instances:
         for name in spec.bounds:

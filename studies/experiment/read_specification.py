@@ -12,6 +12,7 @@ from instances.fields import TomlTable, checked_text
 from instances.readers.dag.bundled import BUNDLED
 from instances.spelling import did_you_mean
 from instances.text_file import read_text
+from solvers.check_arguments import MAX_THREADS
 from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
     DAG,
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from instances.jobs.objective import JobsObjective
     from solvers.problem import Problem
 
+
+MAX_SIZE, MAX_COUNT, MAX_REPETITIONS = 1_000_000, 10_000, 10_000
+"""Most tasks or jobs of an instance, replicates of a grid, and repetitions; more is a slip of the finger."""
 
 DEFAULT_BOUNDS = "default"
 """Name for all bounds that are worth their time at the size of an instance."""
@@ -86,9 +90,9 @@ def study_spec_from_toml(text: str, *, folder: Path = Path()) -> StudySpec:
         text=text,
         problem=problem.name,
         seed=study.integer("seed", 0),
-        repetitions=study.integer("repetitions", 1, low=1),
+        repetitions=study.integer("repetitions", 1, low=1, high=MAX_REPETITIONS),
         objective=_objective(study, problem),
-        threads=study.integer("threads", 1, low=1),
+        threads=study.integer("threads", 1, low=1, high=MAX_THREADS),
         instances=tuple(read_instance_table(table, problem) for table in document.tables("instances", at_least=1)),
         methods=methods,
         budgets=budgets,
@@ -172,7 +176,7 @@ def _reference(table: TomlTable, problem: Problem) -> tuple[tuple[str, ...], tup
             ExactReference(
                 method=checked_text(entry.text("method"), entry.place("method"), problem.exact_methods),
                 time_limit=entry.positive("time_limit"),
-                threads=entry.integer("threads", 1, low=1),
+                threads=entry.integer("threads", 1, low=1, high=MAX_THREADS),
                 parameters=entry.parameters("parameters"),
             )
         )
@@ -229,11 +233,11 @@ def _dag_grid(table: TomlTable, families: tuple[str, ...]) -> InstanceGrid:
         checked_text(name, table.place("cost"), cost_fields)
     return InstanceGrid(
         families=families,
-        tasks=table.integers("tasks", low=1),
+        tasks=table.integers("tasks", low=1, high=MAX_SIZE),
         clusters=table.texts("cluster"),
         ccr=table.numbers("ccr") if table.has("ccr") else (None,),
         heterogeneity=table.texts("heterogeneity", ("inconsistent",), choices=list(HETEROGENEITY)),
-        count=table.integer("count", 1, low=1),
+        count=table.integer("count", 1, low=1, high=MAX_COUNT),
         seed=table.integer("seed", 0),
         cost=cost,
         parameters=table.parameters("parameters"),
@@ -256,10 +260,10 @@ def _jobs_grid(table: TomlTable, families: tuple[str, ...]) -> JobsGrid:
     """Read a grid of jobs instances."""
     return JobsGrid(
         families=families,
-        jobs=table.integers("jobs", low=1),
+        jobs=table.integers("jobs", low=1, high=MAX_SIZE),
         loads=table.numbers("load"),
         clusters=table.texts("cluster") if table.has("cluster") else (None,),
-        count=table.integer("count", 1, low=1),
+        count=table.integer("count", 1, low=1, high=MAX_COUNT),
         seed=table.integer("seed", 0),
         tick_seconds=table.positive("tick_seconds", None),
         parameters=table.parameters("parameters"),

@@ -136,6 +136,7 @@ def test_bad_stages(fields: dict[str, Any], message: str) -> None:
         ({"server_kind": [1, 0]}, r"kinds: expected the kinds of the servers in the order of the first server"),
         ({"server_kind": [0, 0]}, r"kinds: expected the kinds of the servers in the order of the first server"),
         ({"kinds": ("F", "F")}, r"kinds: expected each kind once, got F, F\."),
+        ({"num_gpus_of": [4, 10**9]}, r"servers\[1\]\.gpus: expected at most 65536 GPUs on a server, got 1000000000\."),
         ({"num_gpus_of": [0, 4]}, r"servers\[0\]\.gpus: expected at least 1, got 0\."),
         ({"nic_numerator": [1, 0]}, r"servers\[1\]\.nic_bytes_per_tick: expected at least 1, got 0\."),
         ({"tick_seconds": 0.0}, r"tick_seconds: expected a positive number, got 0\.0\."),

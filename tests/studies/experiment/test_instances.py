@@ -12,6 +12,7 @@ from instances.clusters.cluster import parse_cluster
 from instances.dag.json import write_dag_instance
 from instances.generators.dag.generate import generate
 from instances.readers.dag.bundled import bundled_instance
+from studies.experiment import instances
 from studies.experiment.instances import expand_instances
 from studies.experiment.read_specification import study_spec_from_toml
 from tests.studies.experiment.study_specs import small_spec
@@ -116,6 +117,22 @@ def test_bad_cluster_is_named() -> None:
     """Tests that what a generator refuses is told with its place."""
     with pytest.raises(ValueError, match=r"instances\[0\], cluster: expected a preset .mixed-2, "):
         expand_instances(small_spec(('"mixed-2"', '"mixed-02"')))
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ("ccr = 0.5\ncount = 10000", r"instances\[0\]: expected at most 10000 instances, got 20000 combinations"),
+        ('cluster = "1000000000xT4"', r"instances\[0\], cluster: expected at most 4096 GPUs, got '1000000000xT4'"),
+        ('cluster = "1000000000*1xT4"', r"instances\[0\], cluster: expected at most 4096 GPUs, got"),
+    ],
+)
+def test_too_many_instances_and_gpus_are_refused(new: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that more instances or GPUs than anybody waits for are refused with their place, before one is made."""
+    monkeypatch.setattr(instances, "MAX_INSTANCES", 10_000)
+    old = 'cluster = "mixed-2"' if "cluster" in new else "ccr = 0.5"
+    with pytest.raises(ValueError, match=message):
+        expand_instances(small_spec((old, new)))
 
 
 def test_stored_instances_are_not_made_again(example_e: DagInstance) -> None:

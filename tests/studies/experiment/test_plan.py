@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from studies.experiment import plan
 from studies.experiment.checked_method import CheckedMethod
 from studies.experiment.instances import expand_instances
 from studies.experiment.plan import StudyPlan, paired_seed, plan_seconds, study_plan
@@ -79,6 +80,13 @@ def test_a_random_construction_runs_per_repetition() -> None:
     spec = small_spec(('[[methods]]\nmethod = "heft"', '[[methods]]\nmethod = "random"'))
     runs = [run for run in _plan(spec).runs if run.label == "random"]
     assert [(run.repetition, str(run.budget)) for run in runs] == [(0, "-"), (1, "-")] * 2
+
+
+def test_too_many_runs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that 18 runs of methods are not planned where 17 are the most."""
+    monkeypatch.setattr(plan, "MAX_RUNS", 17)
+    with pytest.raises(ValueError, match=r"study.repetitions: expected at most 17 runs of the study, got 18\."):
+        _plan(small_spec())
 
 
 def test_keys_tell_runs_apart() -> None:

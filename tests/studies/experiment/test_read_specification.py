@@ -53,6 +53,13 @@ def test_defaults() -> None:
         ('"layered"', '"layerd"', r"instances\[0\].family: expected one of .*got 'layerd' \(did you mean layered\?\)."),
         ('"layered"', "[]", r"instances\[0\].family: expected at least one value, got none."),
         ("[6, 8]", "[6, 6]", r"instances\[0\].tasks: expected each value once"),
+        ("[6, 8]", str(10**12), r"instances\[0\].tasks: expected an integer of at most 1000000, got 1000000000000."),
+        (
+            "repetitions = 2",
+            f"repetitions = {10**18}",
+            "study.repetitions: expected an integer of at most 10000, got 10+.",
+        ),
+        ("ccr = 0.5", f"count = {10**9}", r"instances\[0\].count: expected an integer of at most 10000, got 10+."),
         ("[6, 8]", "[6, 0]", r"instances\[0\].tasks\[1\]: expected an integer of at least 1, got 0."),
         ("ccr = 0.5", "ccr = nan", r"instances\[0\].ccr: expected a finite number, got nan."),
         ("ccr = 0.5", "cost = { ccr = 1 }", r"instances\[0\].cost: expected one of tick_seconds, .*, got 'ccr'."),
