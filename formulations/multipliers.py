@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.time_left import solve_lp, without_limit
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -22,10 +24,15 @@ _LARGEST_COST = 100.0
 """The largest cost that HiGHS sees: moderate numbers keep its tolerances meaningful."""
 
 
-def highs_multipliers(lp: IntegerLp) -> NDArray[np.float64] | None:
+def highs_multipliers(lp: IntegerLp, seconds_left: Callable[[], float] = without_limit) -> NDArray[np.float64] | None:
     """Return multipliers from HiGHS's interior point method, without crossover to a vertex; None if it has none.
 
     They are finite, one per row, and not trusted: `dual_bound` computes what they are worth.
+
+    Parameters
+    ----------
+    seconds_left
+        Seconds that are left, see `solve_lp`; at most `LP_SECONDS` of them are used.
     """
     import highspy
     from scipy.sparse import csc_matrix, vstack
@@ -53,11 +60,10 @@ def highs_multipliers(lp: IntegerLp) -> NDArray[np.float64] | None:
         ("threads", 1),
         ("solver", "ipm"),
         ("run_crossover", "off"),
-        ("time_limit", LP_SECONDS),
     ):
         highs.setOptionValue(name, value)
     highs.passModel(problem)
-    highs.run()
+    solve_lp(highs, seconds_left, at_most=LP_SECONDS)
     duals = np.array(highs.getSolution().row_dual)
     if len(duals) != matrix.shape[0]:
         return None
@@ -98,6 +104,7 @@ def dual_ascent(
     *,
     rounds: int,
     project: Callable[[NDArray[np.float64]], NDArray[np.float64]] = lambda multipliers: multipliers,
+    seconds_left: Callable[[], float] = without_limit,
 ) -> NDArray[np.float64]:
     """Return multipliers whose bound, that of `dual_bound` in floats, is at least as high as that of the given ones.
 
@@ -112,6 +119,8 @@ def dual_ascent(
         Starting point, one per row, finite; `project` is applied to it.
     project
         Maps multipliers to those that are wanted, besides their signs.
+    seconds_left
+        Seconds that are left; asked before every round.
     """
     from scipy.sparse import csr_matrix, diags
 
@@ -127,6 +136,8 @@ def dual_ascent(
     best, best_value = here, -np.inf
     direction, ambition, standstill = np.zeros(len(here)), _AMBITION, 0
     for _ in range(rounds):
+        if seconds_left() <= 0:
+            break
         costs = cost + columns @ here
         point = lp.domain.minimiser(costs)
         value = float((costs * point).sum() - (here * limit).sum())  # products of large vectors without BLAS threads

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from formulations.time_left import without_limit
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
@@ -69,16 +71,30 @@ class BoundMethod:
             and (self.max_jobs is None or instance.num_jobs <= self.max_jobs)
         )
 
-    def bound(self, name: str, instance: object, objective: object, contention: Contention) -> Bound:
-        """Compute the bound, which is called `name`, and time it."""
+    @property
+    def is_limited(self) -> bool:
+        """Whether the bound can be cut short; all others take a moment, also on large instances."""
+        return "seconds_left" in inspect.signature(self.resolve()).parameters
+
+    def bound(
+        self,
+        name: str,
+        instance: object,
+        objective: object,
+        contention: Contention,
+        seconds_left: Callable[[], float] = without_limit,
+    ) -> Bound:
+        """Compute the bound, which is called `name`, and time it; one that was cut short says so in its proof."""
         function = self.resolve()
-        rule = {"contention": contention} if knows_contention(function) else {}
+        rule: dict[str, Any] = {"contention": contention} if knows_contention(function) else {}
+        limit: dict[str, Any] = {"seconds_left": seconds_left} if self.is_limited else {}
         watch = Stopwatch()
-        value = int(function(instance, objective, **rule))
+        value = int(function(instance, objective, **rule, **limit))
+        is_cut_short = self.is_limited and seconds_left() <= 0
         return Bound(
             value=value,
             method=name,
-            proof=self.proof,
+            proof=f"{self.proof}, cut short" if is_cut_short else self.proof,
             seconds=watch.seconds,
             solver=None if self.distribution is None else f"{self.distribution} {version_of(self.distribution)}",
             objective_name=str(objective),

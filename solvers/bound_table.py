@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from instances.dag.contention import Contention
 from solvers.problem import DAG, problem_of
@@ -36,7 +36,7 @@ class BoundTable(Tabular, list[Bound]):
     failures
         Why exact methods gave up, by method.
     left_out
-        Methods that did not run any more, because of Ctrl-C.
+        Methods that did not come to a bound, because of Ctrl-C or the time limit.
     is_interrupted
         Whether Ctrl-C ended an exact method.
     """
@@ -59,6 +59,12 @@ class BoundTable(Tabular, list[Bound]):
         self.left_out: list[str] = []
         self.is_interrupted = False
 
+    def unless_interrupted(self) -> Self:
+        """Return the table itself for callers that need all of it; raise `KeyboardInterrupt` if Ctrl-C cut it short."""
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+        return self
+
     @property
     def best(self) -> Bound | None:
         """The largest bound; None without one, and where no schedule exists."""
@@ -80,7 +86,8 @@ class BoundTable(Tabular, list[Bound]):
         lines += [str(item) for item in self.confirmations if item.confirmed_by is None]
         lines += [f"{method} failed: {reason}" for method, reason in self.failures.items()]
         if self.left_out:
-            lines.append(f"interrupted; not run: {', '.join(self.left_out)}")
+            reason = "interrupted" if self.is_interrupted else "time limit reached"
+            lines.append(f"{reason}; left out: {', '.join(self.left_out)}")
         return "\n".join(lines)
 
     def headings(self) -> list[str]:

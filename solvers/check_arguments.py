@@ -42,6 +42,16 @@ def check_options(problem: Problem, options: Mapping[str, object]) -> None:
             raise ValueError(f"{name}: expected none for a {problem.name} instance, got {value!r}.")
 
 
+def check_limits(time_limit: float | None, threads: int | None, seed: int) -> None:
+    """Refuse a time limit, a number of threads or a seed that is out of range."""
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit: expected a positive number of seconds, got {time_limit}.")
+    if threads is not None and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
+        raise ValueError(f"threads: expected an integer in 1..{MAX_THREADS}, got {threads!r}.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
+
+
 def check_arguments(
     kind: Kind,
     function: Callable[..., Any],
@@ -54,14 +64,9 @@ def check_arguments(
     parameters: dict[str, Any],
 ) -> None:
     """Refuse what would be ignored or fail later."""
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit: expected a positive number of seconds, got {time_limit}.")
-    if threads is not None and not (isinstance(threads, int | np.integer) and 1 <= threads <= MAX_THREADS):
-        raise ValueError(f"threads: expected an integer in 1..{MAX_THREADS}, got {threads!r}.")
+    check_limits(time_limit, threads, seed)
     if start is not None and kind not in KINDS_WITH_RUN:
         raise ValueError(f"start: expected none for {name}, which begins with nothing.")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed: expected an integer of at least 0, got {seed!r}.")
     if stop is not None and kind != "search":
         raise ValueError(f"stop: expected none for {name}, which is no search; use time_limit.")
     signature = inspect.signature(function).parameters

@@ -31,7 +31,7 @@ from solvers.run.bound import best_bound, check_against_bounds, with_proof
 from solvers.run.exact_run import ExactRun, Interrupt
 from solvers.run.outcome import Outcome, Termination
 from solvers.run.recorder import Recorder
-from solvers.run.versions import available_cores
+from solvers.run.versions import usable_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,11 +73,12 @@ def solve(
     time_limit
         Seconds for the method. With None an exact method runs until it has a proof, and other methods until their
         default budgets end. Constructions, which build one schedule, do not need a limit. A policy that has not placed
-        every job by then has no schedule.
+        every job by then has no schedule. Bounds that are computed by default may take as long again, before and after.
     stop
         Budget of a search; by default `DEFAULT_EVALUATIONS` evaluations, or the time limit where there is one.
     threads
-        Threads of exact and improving methods; by default all cores. Other methods use one.
+        Threads of exact and improving methods; by default all cores, and never more than these and `MOST_THREADS`, as
+        `Result.threads` says. Other methods use one.
     seed
         Seed of everything random, at least 0.
     callback
@@ -132,13 +133,16 @@ def solve(
     takes_run = kind in KINDS_WITH_RUN
     if takes_run:
         check_interference(problem, instance, name)
-    cores = (threads or available_cores()) if takes_run else 1
+    cores = usable_threads(threads) if takes_run else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
         first = problem.first_bounds(contention) if takes_run else None
         known = list(bounds or ())
+        own: dict[str, Any] = {"objective": objective, "contention": contention}
+        if time_limit is not None:
+            own["time_limit"] = max(time_limit, BOUND_SECONDS)
         if bounds is None:
-            known = list(lower_bound(instance, objective=objective, methods=first, contention=contention))
+            known = list(lower_bound(instance, methods=first, **own))
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()
@@ -170,7 +174,7 @@ def solve(
     if takes_run and not outcome.is_infeasible:
         has_no_proof = value not in (outcome.lower_bound, run.lower_bound)
         if bounds is None and first is not None and has_no_proof and not interrupt.heard:
-            known = list(lower_bound(instance, objective=objective, contention=contention))
+            known = list(lower_bound(instance, **own))
         known = with_proof(name, objective, contention, outcome, value, run, runtime_seconds, known)
     check_against_bounds(instance, outcome.schedule, value, known, name, int(seed), contention)
     bound, confirmation = None if outcome.is_infeasible else best_bound(known), None
@@ -222,6 +226,9 @@ def _named_by(function: Callable[..., Any], offered: Mapping[str, Any]) -> dict[
     wanted = inspect.signature(function).parameters
     return {key: value for key, value in offered.items() if key in wanted}
 
+
+BOUND_SECONDS = 1.0
+"""Least time for the bounds without search before a run with a time limit, and again after it."""
 
 DEFAULT_EVALUATIONS = 2000
 """Budget of a search that was given neither a stop criterion nor a time limit."""

@@ -25,7 +25,7 @@ def optimum(instance: DagInstance, objective: Objective = Objective.MAKESPAN) ->
     """Return the optimum, None where no schedule keeps the memory limits."""
     n, m = instance.num_tasks, instance.num_gpus
     if n == 0:
-        return 0 if objective is Objective.MAKESPAN else int(instance.weight @ instance.release)
+        return 0 if Objective(objective) is Objective.MAKESPAN else int(instance.weight @ instance.release)
     delay = np.zeros((n, n, m, m), dtype=np.int64)
     is_edge = np.zeros((n, n), dtype=np.bool_)
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
@@ -46,7 +46,7 @@ def optimum(instance: DagInstance, objective: Objective = Objective.MAKESPAN) ->
         np.array(instance.job_of_task),
         np.array(instance.release),
         np.array(instance.weight),
-        objective is Objective.WEIGHTED_COMPLETION,
+        Objective(objective) is Objective.WEIGHTED_COMPLETION,
     )
     return None if found == NONE else int(found)
 

@@ -54,7 +54,7 @@ def optimum_with_nics(instance: DagInstance, objective: Objective = Objective.MA
             np.array(instance.job_of_task),
             np.array(instance.release),
             np.array(instance.weight),
-            objective is Objective.WEIGHTED_COMPLETION,
+            Objective(objective) is Objective.WEIGHTED_COMPLETION,
             best,
         )
     return None if best == NONE else int(best)

@@ -15,12 +15,13 @@ from formulations.jobs.placement_patterns import (
     TooManyPatternsError,
     placement_patterns,
 )
+from formulations.time_left import without_limit
 from instances.jobs.iteration_time import gpus_of_kind, least_durations
 from instances.jobs.replicas_fit import replicas_fit
 from instances.jobs.schedule import JobsSchedule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -77,25 +78,35 @@ class PatternTable:
         return np.array([min(pattern.duration for pattern in own) for own in self.patterns], dtype=np.int64)
 
 
-def pattern_table(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
-    """Return the tightest table of at most `max_listed` patterns: by server, else by kind, else of all GPUs."""
+def pattern_table(
+    instance: JobsInstance, *, max_listed: int = MAX_LISTED, seconds_left: Callable[[], float] = without_limit
+) -> PatternTable:
+    """Return the tightest table of at most `max_listed` patterns: by server, else by kind, else of all GPUs.
+
+    Where no seconds are left the next coarser table is built.
+    """
     known = _KNOWN.setdefault(instance, {})
-    if max_listed not in known:
-        known[max_listed] = _tightest(instance, max_listed)
-    return known[max_listed]
+    if max_listed in known:
+        return known[max_listed]
+    table = _tightest(instance, max_listed, seconds_left)
+    if seconds_left() > 0:  # else another run may find a tighter one
+        known[max_listed] = table
+    return table
 
 
-def _tightest(instance: JobsInstance, max_listed: int) -> PatternTable:
+def _tightest(instance: JobsInstance, max_listed: int, seconds_left: Callable[[], float]) -> PatternTable:
     """Build the tightest table that is small enough."""
     for build in (server_patterns, kind_patterns):
         try:
-            return build(instance, max_listed=max_listed)
+            return build(instance, max_listed=max_listed, seconds_left=seconds_left)
         except TooManyPatternsError:
             continue
     return all_gpus(instance)
 
 
-def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
+def server_patterns(
+    instance: JobsInstance, *, max_listed: int = MAX_LISTED, seconds_left: Callable[[], float] = without_limit
+) -> PatternTable:
     """Return the patterns of `placement_patterns` on each server, which are the problem itself.
 
     Under interference the table is a relaxation: a job runs for at least the shortest duration of its usage.
@@ -103,7 +114,7 @@ def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> 
     Raises
     ------
     TooManyPatternsError
-        If there are too many patterns.
+        If there are too many patterns, or no seconds are left.
     """
     found: list[tuple[JobPattern, ...]] = []
     listed = 0
@@ -113,7 +124,9 @@ def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> 
         key = job_shape(instance, job)
         if key not in seen:
             limit = min(MAX_PATTERNS, max_listed - listed)
-            seen[key] = tuple(placement_patterns(instance, job, max_patterns=limit, max_placements=share))
+            seen[key] = tuple(
+                placement_patterns(instance, job, max_patterns=limit, max_placements=share, seconds_left=seconds_left)
+            )
         listed += len(seen[key])
         if listed > max_listed:
             raise TooManyPatternsError(f"jobs: expected at most {max_listed} patterns of placement, got more.")
@@ -127,7 +140,9 @@ def server_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> 
     )
 
 
-def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> PatternTable:
+def kind_patterns(
+    instance: JobsInstance, *, max_listed: int = MAX_LISTED, seconds_left: Callable[[], float] = without_limit
+) -> PatternTable:
     """Return the relaxation that knows how many GPUs of each kind a job holds, but not on which servers.
 
     A placement that holds c[h] GPUs of kind h for every h, sum c = g, assigns replicas to kinds with these numbers; its
@@ -138,7 +153,7 @@ def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> Pa
     Raises
     ------
     TooManyPatternsError
-        If there are too many patterns.
+        If there are too many patterns, or no seconds are left.
     """
     capacity = gpus_of_kind(instance)
     found: list[tuple[JobPattern, ...]] = []
@@ -149,6 +164,8 @@ def kind_patterns(instance: JobsInstance, *, max_listed: int = MAX_LISTED) -> Pa
         slots = int(instance.iterations[job]) * (int(instance.micro_batches[job]) + len(replicas) - 1)
         thresholds = sorted({ticks for row in times for ticks in row if ticks > 0})
         own = []
+        if seconds_left() <= 0:
+            raise TooManyPatternsError("jobs: expected fewer patterns for the time that is left.")
         for usage in kind_usages(times, replicas, capacity.tolist(), max_usages=max_listed - listed):
             for threshold in thresholds:
                 allowed = [[0 < ticks <= threshold for ticks in row] for row in times]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.time_left import without_limit
 from instances.jobs.iteration_time import duration_for, iteration_parts_on
 from instances.jobs.servers import NO_RACK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -47,7 +48,12 @@ class JobPattern:
 
 
 def placement_patterns(
-    instance: JobsInstance, job: int, *, max_patterns: int = MAX_PATTERNS, max_placements: int = MAX_PLACEMENTS
+    instance: JobsInstance,
+    job: int,
+    *,
+    max_patterns: int = MAX_PATTERNS,
+    max_placements: int = MAX_PLACEMENTS,
+    seconds_left: Callable[[], float] = without_limit,
 ) -> list[JobPattern]:
     """Return for every usage of servers the shortest duration, with a placement that attains it.
 
@@ -74,7 +80,7 @@ def placement_patterns(
     Raises
     ------
     TooManyPatternsError
-        If a limit is exceeded.
+        If a limit is exceeded, or no seconds are left.
     """
     rows = instance.stages_of(job)
     replicas = instance.replicas[rows].tolist()
@@ -91,7 +97,7 @@ def placement_patterns(
         for place, server in zip(place_of, order, strict=True):
             canonical[place] = usage[server]
         key = tuple(canonical)
-        if looked_at > max_placements:
+        if looked_at > max_placements or seconds_left() <= 0:
             raise TooManyPatternsError(f"jobs[{job}]: expected at most {max_placements} placements, got more.")
         if key not in known:
             known[key], count = _shortest(

@@ -77,19 +77,22 @@ def leave_signals_to_parent() -> None:
 class Interrupt:
     """Catches the first Ctrl-C while it is entered and remembers it; the second one ends the process as usual.
 
-    Outside the main thread, where Python delivers no signals, it catches nothing.
+    One that is entered inside another tells that one too. Outside the main thread, where Python delivers no signals, it
+    catches nothing.
     """
 
     def __init__(self) -> None:
         self.heard = False
         self._previous: Any = None
         self._listens = False
+        self._outer: object = None
 
     def __enter__(self) -> Self:
         """Listen."""
         if threading.current_thread() is threading.main_thread():
             self._previous = signal.signal(signal.SIGINT, self._hear)
             self._listens = True
+            self._outer = getattr(self._previous, "__self__", None)
         return self
 
     def __exit__(
@@ -112,3 +115,5 @@ class Interrupt:
         if self.heard:
             raise KeyboardInterrupt
         self.heard = True
+        if isinstance(self._outer, Interrupt):
+            self._outer.heard = True

@@ -50,6 +50,16 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+MOST_THREADS = 64
+"""More threads than this, and than there are cores, take longer to start than they help."""
+
+
+def usable_threads(threads: int | None) -> int:
+    """Return how many of the wanted threads are used, all cores for None."""
+    cores = available_cores()
+    return cores if threads is None else min(int(threads), max(cores, MOST_THREADS))
+
+
 def _processor() -> str:
     """Return the model of the processor, its architecture where the system does not tell."""
     try:

@@ -325,7 +325,7 @@ class RatioOracle:
 
     def _measure(self, instance: DagInstance, at_least: float) -> _Measured:
         """Return the ratio and what was computed on the way to it."""
-        bounds = lower_bound(instance, objective=self.objective, methods=DAG.start_bounds)
+        bounds = lower_bound(instance, objective=self.objective, methods=DAG.start_bounds).unless_interrupted()
         least = best_bound(bounds)
         if least is None or least.value <= 0:
             raise NoRatioError("a schedule may cost nothing")

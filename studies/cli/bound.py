@@ -8,7 +8,7 @@ import typer
 from instances.spelling import did_you_mean
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
-from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, problem_of_file
+from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, note_unused_threads, problem_of_file
 from studies.input import BadInputError, options, quoted, reading
 
 if TYPE_CHECKING:
@@ -37,40 +37,33 @@ def bound_command(
     from studies.cli.progress import LiveProgress
 
     problem = problem_of_file(file)
+    note_unused_threads(run.threads)
     names = None if methods is None else _names(problem, methods)
     objective = chosen_objective(problem, run.objective)
     proof.check(problem)
     check_outputs([file], [csv, latex])
     with reading(file):
         instance = problem.codec.read_instance(file)
-    wanted = problem.listed_bounds(instance, proof.contention) if names is None else names
-    tables: list[BoundTable] = []
     with options({"contention": "--contention"}, "bound"), LiveProgress("bounding") as progress:
 
         def on_method(name: str, so_far: "BoundTable") -> None:
-            tables[:] = [so_far]
             progress.doing = name
             progress.lower_bound = None if so_far.best is None else so_far.best.value
 
-        try:
-            table = lower_bound(
-                instance,
-                objective=objective,
-                methods=wanted,
-                time_limit=run.time_limit,
-                threads=run.threads,
-                seed=run.seed,
-                confirm=proof.confirm,
-                confirm_time_limit=proof.confirm_time_limit,
-                on_method=on_method,
-                contention=proof.contention,
-            )
-        except KeyboardInterrupt:  # in a bound that does not listen itself: what is proven until then is shown
-            if not tables or not tables[0]:
-                raise
-            (table,) = tables
-            proven = {bound.method for bound in table}
-            table.left_out += [name for name in wanted if name not in proven]
+        table = lower_bound(
+            instance,
+            objective=objective,
+            methods=problem.listed_bounds(instance, proof.contention) if names is None else names,
+            time_limit=run.time_limit,
+            threads=run.threads,
+            seed=run.seed,
+            confirm=proof.confirm,
+            confirm_time_limit=proof.confirm_time_limit,
+            on_method=on_method,
+            contention=proof.contention,
+        )
+    if not table:
+        table.unless_interrupted()
     write_text_output(csv, table.to_csv)
     write_text_output(latex, lambda: BoundComparison([table]).to_latex())
     if as_json:

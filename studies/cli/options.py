@@ -150,7 +150,7 @@ THREADS = Annotated[
         "--threads",
         parser=integer("--threads", low=1, high=MAX_THREADS),
         metavar="T",
-        help="Threads of exact methods; default all cores.",
+        help="Threads of exact methods; default all cores; more than 64 and all cores are not used.",
     ),
 ]
 TIME_LIMIT = Annotated[
@@ -159,7 +159,7 @@ TIME_LIMIT = Annotated[
         "--time-limit",
         parser=number("--time-limit", low_is_allowed=False),
         metavar="SECONDS",
-        help="Time for the method; without it an exact method runs until it has a proof.",
+        help="Time for the method, or for all bounds together; without it an exact method runs until it has a proof.",
     ),
 ]
 OBJECTIVE = Annotated[

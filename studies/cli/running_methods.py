@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from instances.spelling import did_you_mean
 from studies.cli import options as opt
 from studies.cli.input import is_jobs_file
+from studies.cli.output import note
 from studies.input import BadInputError
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ class ProofOptions:
         if self.confirm_time_limit is not None and not self.confirm:
             expected = "expected none without --confirm"
             raise BadInputError(f"--confirm-time-limit: {expected}, got {self.confirm_time_limit:g}.")
+
+
+def note_unused_threads(threads: int | None) -> None:
+    """Say where fewer threads are used than were asked for."""
+    from solvers.run.versions import usable_threads
+
+    if threads is not None and usable_threads(threads) < threads:
+        note(f"--threads: {usable_threads(threads)} are used, more than these and the cores do not help.")
 
 
 def chosen_objective(problem: "Problem", name: str | None) -> str:

@@ -7,7 +7,14 @@ import typer
 
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, check_suffix, note, print_json, print_text
-from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, problem_of_file, refuse_given
+from studies.cli.running_methods import (
+    ProofOptions,
+    RunOptions,
+    chosen_objective,
+    note_unused_threads,
+    problem_of_file,
+    refuse_given,
+)
 from studies.input import BadInputError, options, reading, writing
 from studies.options import integer
 from studies.text import aligned
@@ -49,6 +56,7 @@ def solve_command(
     from studies.cli.progress import LiveProgress
 
     problem = problem_of_file(file)
+    note_unused_threads(run.threads)
     common: dict[str, Any] = {"objective": chosen_objective(problem, run.objective), "contention": proof.contention}
     limits: dict[str, Any] = {"time_limit": run.time_limit, "threads": run.threads, "seed": run.seed}
     parameters = _parameters(problem, method, set_ or [], evaluations, proof)
@@ -58,7 +66,7 @@ def solve_command(
         instance = problem.codec.read_instance(file)
     places = {"contention": "--contention"} | {name: f"--set {name}" for name in parameters}
     with options(places, method), LiveProgress("bounding") as progress:
-        bounds = lower_bound(instance, **common)
+        bounds = lower_bound(instance, time_limit=run.time_limit, **common).unless_interrupted()
         if against is not None:  # an exact method proves the bound first
             progress.doing = against
             proven = lower_bound(instance, methods=[against], **common, **limits)
@@ -66,9 +74,7 @@ def solve_command(
                 note(f"{against}: no schedule exists, the instance is infeasible.")
             for name, why in proven.failures.items():
                 note(f"{name}: failed. {why}")
-            bounds += proven
-            if proven.is_interrupted:
-                raise KeyboardInterrupt
+            bounds += proven.unless_interrupted()
         best = best_bound(bounds)
         progress.lower_bound = None if best is None else best.value
         progress.doing, progress.then = method, "confirmation" if proof.confirm else None

@@ -92,7 +92,7 @@ class _Last(Callback):
 def _bounded(order: RunOrder, instance: Instance) -> RunAnswer:
     """Compute a lower bound."""
     names = None if order.method == "default" else [order.method]
-    table = lower_bound(instance, objective=order.objective, methods=names)
+    table = lower_bound(instance, objective=order.objective, methods=names).unless_interrupted()
     best = table.best
     return RunAnswer(
         bound=None if best is None else best.value,

@@ -190,9 +190,11 @@ def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEn
     """Derive the bounds that are worth their time, and the stored bound if it needs no search."""
     stored = "" if entry.bound is None else entry.bound.provenance.method
     name = entry.objective_name
-    bounds = list(lower_bound(instance, objective=name))
+    bounds = list(lower_bound(instance, objective=name).unless_interrupted())
     is_left = stored in problem_of(instance).bounds and all(bound.method != stored for bound in bounds)
-    return [*bounds, *(lower_bound(instance, objective=name, methods=[stored]) if is_left else [])]
+    if is_left:
+        bounds += lower_bound(instance, objective=name, methods=[stored]).unless_interrupted()
+    return bounds
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -191,7 +191,8 @@ class _Update:
             return False
         if method == BOUNDS or method in problem.bounds:
             names = None if method == BOUNDS else [method]
-            bound = best_bound(lower_bound(self.instance, objective=self.objective_name, methods=names))
+            table = lower_bound(self.instance, objective=self.objective_name, methods=names)
+            bound = best_bound(table.unless_interrupted())
             if bound is not None:
                 self._keep(known_bound(bound, None, 1), None)
             return True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +13,14 @@ from hypothesis import given, settings
 
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.objective import JobsObjective
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.lower_bound import lower_bound
 from solvers.lower_bound import lower_bound as front_door
 from solvers.methods import JOBS_METHODS
-from solvers.problem import JOBS
+from solvers.problem import DAG, JOBS
 from solvers.run.bound import Bound, best_bound
 from solvers.run.versions import version_of
 from solvers.solve import solve
@@ -166,3 +169,68 @@ def test_best_bound() -> None:
     assert best_bound([weak, first, second]) is first
     assert best_bound([weak, first, proof]) is proof
     assert best_bound([]) is None
+
+
+class TickingWatch:
+    """A clock on which every look takes 10 ms."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    @property
+    def seconds(self) -> float:
+        """Return the time, which is later than the last time."""
+        self.looks += 1
+        return self.looks / 100
+
+
+DAG_OF_40 = generate("chains", tasks=40, seed=1)
+
+
+@pytest.mark.parametrize("problem", ["dag", "jobs"])
+def test_time_limit_is_for_the_whole_call(problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that cheap bounds come first, costly ones share what is left, and the table keeps the order asked for."""
+    monkeypatch.setattr("solvers.lower_bound.Stopwatch", TickingWatch)
+    instance = DAG_OF_40 if problem == "dag" else generate_jobs("jobs-small", jobs=5, seed=1)
+    names = list({"jobs": JOBS, "dag": DAG}[problem].bounds)[::-1]
+    begun: list[str] = []
+    table = lower_bound(instance, methods=names, time_limit=2.0, on_method=lambda name, so_far: begun.append(name))
+    expected = {"dag": "join-aware-path", "jobs": "mean-busy-time"}[problem]
+    assert expected in begun[:4]
+    assert [bound.method for bound in table] == [name for name in names if name not in table.left_out]
+    assert not table.is_interrupted
+    none = lower_bound(instance, methods=names, time_limit=1e-9)
+    assert ([bound.method for bound in none], len(none.left_out)) == ([begun[0]], len(names) - 1)
+    assert f"time limit reached; left out: {', '.join(none.left_out)}" in str(none).replace("\n", " ")
+
+
+def test_name_instead_of_a_list_and_limits() -> None:
+    """Tests that one name is a method, not a list of letters, and that limits are checked for jobs too."""
+    jobs = generate_jobs("jobs-small", jobs=3, seed=1)
+    table = lower_bound(jobs, methods="rank-wise", objective="weighted_completion")
+    assert [bound.method for bound in table] == ["rank-wise"]
+    for arguments, message in (
+        ({"time_limit": -1.0}, "time_limit: expected a positive number of seconds, got -1.0."),
+        ({"threads": 0}, "threads: expected an integer in 1..1024, got 0."),
+        ({"seed": -1}, "seed: expected an integer of at least 0, got -1."),
+        (
+            {"objective": "makespan"},
+            "objective: expected one of total_completion, weighted_completion, got 'makespan'.",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            lower_bound(jobs, **arguments)
+
+
+def test_ctrl_c_between_bounds_keeps_those_that_are_there(heft_example: DagInstance) -> None:
+    """Tests that Ctrl-C in a bound without search ends the table, and that `unless_interrupted` passes it on."""
+    press = {"energetic": lambda: signal.raise_signal(signal.SIGINT)}
+    table = lower_bound(
+        heft_example,
+        methods=["critical-path", "energetic", "area"],
+        on_method=lambda name, so_far: press.get(name, lambda: None)(),
+    )
+    assert (table.left_out, table.is_interrupted) == (["area"], True)
+    assert [bound.proof.endswith("cut short") for bound in table] == [False, True]
+    with pytest.raises(KeyboardInterrupt):
+        table.unless_interrupted()

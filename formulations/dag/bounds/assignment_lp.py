@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.time_left import solve_lp, without_limit
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import highspy
     from numpy.typing import NDArray
 
@@ -64,6 +68,8 @@ class AssignmentLp:
         The tasks that are placed, shape (q,).
     allowed
         The GPUs on which each of them may sit, shape (q, m), at least one each.
+    seconds_left
+        Seconds that `solve` may still take, see `solve_lp`.
 
     Attributes
     ----------
@@ -75,10 +81,17 @@ class AssignmentLp:
         Load rows; more may be appended at any time.
     """
 
-    def __init__(self, instance: DagInstance, tasks: NDArray[np.int64], allowed: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        instance: DagInstance,
+        tasks: NDArray[np.int64],
+        allowed: NDArray[np.bool_],
+        seconds_left: Callable[[], float] = without_limit,
+    ) -> None:
         self.task_of_pair, self.gpu_of_pair = np.nonzero(allowed)
         self.durations = instance.durations[tasks[self.task_of_pair], self.gpu_of_pair]
         self.rows: list[LoadRow] = []
+        self._seconds_left = seconds_left
         self._num_tasks = len(tasks)
         self._memory = instance.task_memory[tasks[self.task_of_pair]]
         self._capacity = instance.gpu_memory
@@ -148,7 +161,7 @@ class AssignmentLp:
         if self._highs is None:
             self._highs = self._load()
         self._load_rows(self.rows[self._num_loaded :])
-        self._highs.run()
+        solve_lp(self._highs, self._seconds_left)
         solution = self._highs.getSolution()
         duals, values = np.array(solution.row_dual), np.array(solution.col_value)
         if len(duals) != num_fixed + len(self.rows) or len(values) != num_pairs + 1:

@@ -9,11 +9,12 @@ from numba import njit
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, path_bound
+from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -24,7 +25,7 @@ MAX_LP_PAIRS = 60_000
 """Above this many pairs of task and GPU the multipliers come from dual ascent instead of a solver."""
 
 
-def area(instance: DagInstance, objective: Objective) -> int:
+def area(instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit) -> int:
     """Return the area bound (B4): the optimum of the linear program below, proved by its multipliers.
 
         min C: sum_k x[i,k] = 1; sum_i p[i,k] x[i,k] <= C for all k; sum_k p[i,k] x[i,k] <= C for all i; memory; x >= 0
@@ -32,7 +33,8 @@ def area(instance: DagInstance, objective: Objective) -> int:
     Every placement of a schedule is a point, because GPUs run one task at a time; edges are ignored and the first
     release is added. Weighted completion: the bound of each job's own tasks is added to its release, weighted and
     summed. Cost: a linear program with n m columns, or 60 multiplicative updates above `MAX_LP_PAIRS` (docs/bounds.md,
-    section 3.5).
+    section 3.5). When no seconds are left, the multipliers so far prove the bound; jobs not yet looked at count with
+    their release.
 
     References
     ----------
@@ -42,19 +44,19 @@ def area(instance: DagInstance, objective: Objective) -> int:
         if instance.num_tasks == 0:
             return 0
         first_release = int(instance.release[instance.job_of_task].min())
-        return first_release + _area_of_tasks(instance, np.arange(instance.num_tasks))
-    completion = [
-        int(instance.release[job]) + _area_of_tasks(instance, np.flatnonzero(instance.job_of_task == job))
-        for job in range(instance.num_jobs)
-    ]
+        return first_release + _area_of_tasks(instance, np.arange(instance.num_tasks), seconds_left)
+    completion = instance.release.tolist()
+    for job in range(instance.num_jobs):
+        if seconds_left() > 0:
+            completion[job] += _area_of_tasks(instance, np.flatnonzero(instance.job_of_task == job), seconds_left)
     return int(instance.weight @ np.array(completion, dtype=np.int64))
 
 
-def _area_of_tasks(instance: DagInstance, tasks: NDArray[np.int64]) -> int:
+def _area_of_tasks(instance: DagInstance, tasks: NDArray[np.int64], seconds_left: Callable[[], float]) -> int:
     """Return the area bound of some tasks that start at 0."""
     if len(tasks) == 0:
         return 0
-    lp = AssignmentLp(instance, tasks, instance.allowed[tasks])
+    lp = AssignmentLp(instance, tasks, instance.allowed[tasks], seconds_left)
     lp.add_area_rows()
     even = np.ones(len(lp.rows))
     no_prices = np.zeros(instance.num_gpus)
@@ -88,11 +90,20 @@ def ascend(lp: AssignmentLp, rounds: int = 60) -> NDArray[np.float64]:
 MAX_ROUNDS = 30
 """Rounds of separation; every round solves one linear program."""
 
+SECONDS_PER_WINDOW = 5e-8
+"""Time to look at one pair of a head and a tail; there are at most n^2 of them on a GPU."""
+
 ROWS_PER_ROUND = 6
 """Number of most violated rows that are added per GPU and round."""
 
 
-def window_load(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def window_load(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return the bound of the window-load program (B5), proved by its multipliers; 0 for weighted completion.
 
     If some task of S = {i : H[i,k] >= a, T[i,k] >= b} runs on k, all tasks of S on k run after a, and b ticks remain
@@ -108,11 +119,18 @@ def window_load(instance: DagInstance, objective: Objective, contention: Content
         return 0
     around = heads_and_tails(instance, contention=contention)
     proven = path_bound(instance, objective, around)
-    return max(proven, window_load_lp(instance, around, proven)[0]) if around.allowed.any(axis=1).all() else proven
+    if not around.allowed.any(axis=1).all():
+        return proven
+    return max(proven, window_load_lp(instance, around, proven, seconds_left=seconds_left)[0])
 
 
 def window_load_lp(
-    instance: DagInstance, around: HeadsAndTails, proven: int, *, deadline: int | None = None
+    instance: DagInstance,
+    around: HeadsAndTails,
+    proven: int,
+    *,
+    deadline: int | None = None,
+    seconds_left: Callable[[], float] = without_limit,
 ) -> tuple[int, AssignmentLp]:
     """Separate window-load rows until the placement violates none; return the proved bound and the program.
 
@@ -125,21 +143,26 @@ def window_load_lp(
     deadline
         Assume that the makespan is at most this. Then no surplus needs to be tied to a task, and a bound above the
         deadline refutes the assumption (it is no bound on the makespan itself).
+    seconds_left
+        Seconds that are left. Rows are added while there are some; a linear program that is cut short proves less.
     """
-    lp = AssignmentLp(instance, np.arange(instance.num_tasks), around.allowed)
+    lp = AssignmentLp(instance, np.arange(instance.num_tasks), around.allowed, seconds_left)
     heads = around.heads[lp.task_of_pair, lp.gpu_of_pair]
     tails = around.tails[lp.task_of_pair, lp.gpu_of_pair]
     lp.add_area_rows()
     lp.add_task_rows(heads + lp.durations + tails)
     best = 0
     for _ in range(MAX_ROUNDS):
+        if seconds_left() <= 0:
+            break
         multipliers, placement, value = lp.solve()
         best = max(best, lp.prove(multipliers))
-        if deadline is not None and best > deadline:
+        if (deadline is not None and best > deadline) or seconds_left() <= 0:
             break
         found = [
             row
             for gpu in range(instance.num_gpus)
+            if seconds_left() > instance.num_tasks**2 * SECONDS_PER_WINDOW
             for row in _violated(lp, gpu, heads, tails, placement, value, proven, deadline)
         ]
         if not found:
@@ -192,7 +215,17 @@ MAX_ENDS = 400
 """Largest number of openings and of ends of windows that are tried, evenly chosen among all; any choice is valid."""
 
 
-def fernandez_bussell(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+OPENINGS_AT_ONCE = 8
+"""Openings after which the time is looked at: 0.3 s for 20,000 tasks on 7 GPUs."""
+
+
+def fernandez_bussell(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return C0 + max(0, max over a < b of (ceil(W(a,b) / m) - (b - a))) (B6); C0 is the join-aware path bound.
 
     W(a,b) is the sum over all tasks of the least overlap, over k, of a run of i on k with [a, b], where the run lies
@@ -202,7 +235,7 @@ def fernandez_bussell(instance: DagInstance, objective: Objective, contention: C
 
     the left term alone where C0 - T - p < H. In a schedule of makespan C0 + q every run may lie up to q later, and does
     at least as much of its work in [a, b + q], so that m (b + q - a) >= W(a,b). Cost: O(D^2 n m) with at most D =
-    `MAX_ENDS` openings and ends. 0 for weighted completion (proof: docs/bounds.md, section 3.7).
+    `MAX_ENDS` openings and ends; fewer if no seconds are left. 0 for weighted completion (docs/bounds.md, section 3.7).
 
     References
     ----------
@@ -216,7 +249,11 @@ def fernandez_bussell(instance: DagInstance, objective: Objective, contention: C
         return proven
     heads, latest = around.heads, proven - around.tails
     opens, ends = _windows(instance, around, proven)
-    return proven + int(_delay(heads, latest, instance.durations, around.allowed, opens, ends))
+    delay = 0
+    for some in np.array_split(opens, -(-len(opens) // OPENINGS_AT_ONCE)):
+        if seconds_left() > 0:
+            delay = max(delay, int(_delay(heads, latest, instance.durations, around.allowed, some, ends)))
+    return proven + delay
 
 
 def _windows(instance: DagInstance, around: HeadsAndTails, proven: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

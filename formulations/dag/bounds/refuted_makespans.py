@@ -12,6 +12,7 @@ from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job
 from formulations.dag.probing.refuter import Refuter
 from formulations.dag.subproblem import part_of
 from formulations.dag.windows import horizon
+from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
-def destructive(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def destructive(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return one more than a makespan that paths or the window-load program refute (B8); 0 for weighted completion.
 
     A makespan of at most C removes all pairs with head + duration + tail above C, which raises the heads and tails of
@@ -42,9 +49,13 @@ def destructive(instance: DagInstance, objective: Objective, contention: Content
     if not around.allowed.any(axis=1).all():
         return path_bound(instance, objective, around)
     refuted = path_bound(instance, objective, around) - 1
-    refuted = largest_refuted(refuted, lambda makespan: _paths_refute(instance, makespan, contention))
-    refuted = max(refuted, window_load_lp(instance, around, refuted + 1)[0] - 1)
-    return largest_refuted(refuted, lambda makespan: _loads_refute(instance, makespan, contention)) + 1
+
+    def while_time_is_left(refutes: Callable[..., bool]) -> Callable[[int], bool]:
+        return lambda makespan: seconds_left() > 0 and refutes(instance, makespan, contention, seconds_left)
+
+    refuted = largest_refuted(refuted, while_time_is_left(_paths_refute))
+    refuted = max(refuted, window_load_lp(instance, around, refuted + 1, seconds_left=seconds_left)[0] - 1)
+    return largest_refuted(refuted, while_time_is_left(_loads_refute)) + 1
 
 
 def largest_refuted(
@@ -80,18 +91,22 @@ def largest_refuted(
     return refuted
 
 
-def _paths_refute(instance: DagInstance, makespan: int, contention: Contention) -> bool:
+def _paths_refute(
+    instance: DagInstance, makespan: int, contention: Contention, seconds_left: Callable[[], float]
+) -> bool:
     """Say whether heads and tails prove that no schedule has at most this makespan."""
     around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
     return not around.allowed.any(axis=1).all()
 
 
-def _loads_refute(instance: DagInstance, makespan: int, contention: Contention) -> bool:
+def _loads_refute(
+    instance: DagInstance, makespan: int, contention: Contention, seconds_left: Callable[[], float]
+) -> bool:
     """Say whether heads and tails, or else the window loads, prove that no schedule has at most this makespan."""
     around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
     if not around.allowed.any(axis=1).all():
         return True
-    return window_load_lp(instance, around, makespan, deadline=makespan)[0] > makespan
+    return window_load_lp(instance, around, makespan, deadline=makespan, seconds_left=seconds_left)[0] > makespan
 
 
 MAX_DELAYS = 20_000_000
@@ -99,7 +114,13 @@ MAX_DELAYS = 20_000_000
 
 
 def refuted_makespans(
-    instance: DagInstance, objective: Objective, contention: Contention, *, passes: int, most_work: int
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention,
+    *,
+    passes: int,
+    most_work: int,
+    seconds_left: Callable[[], float] = without_limit,
 ) -> int:
     """Return the bound of the largest makespan that `Refuter` refutes.
 
@@ -111,6 +132,8 @@ def refuted_makespans(
     ----------
     passes, most_work
         Limits of `Refuter.climb`, which first climbs without probing; the jobs share the work.
+    seconds_left
+        Seconds that are left; when there are none, the largest makespan refuted so far counts.
     """
     around = heads_and_tails(instance, contention=contention)
     is_possible = bool(around.allowed.any(axis=1).all())
@@ -118,7 +141,8 @@ def refuted_makespans(
         return path_bound(instance, objective, around)
     latest = horizon(instance)
     if Objective(objective) is Objective.MAKESPAN:
-        return _least_makespan(instance, around, path_bound(instance, objective, around), latest, passes, most_work)
+        proven = path_bound(instance, objective, around)
+        return _least_makespan(instance, around, proven, latest, passes, most_work, seconds_left)
     completion = job_path_bounds(instance, around)
     layers = len(np.unique(instance.weight[instance.weight > 0]))
 
@@ -126,7 +150,7 @@ def refuted_makespans(
         """Return a bound on the makespan of some jobs."""
         tasks = np.flatnonzero(np.isin(instance.job_of_task, jobs))
         proven = int(completion[jobs].max())
-        if len(tasks) < 2:
+        if len(tasks) < 2 or seconds_left() <= 0:
             return proven
         own = HeadsAndTails(
             heads=around.heads[tasks],
@@ -135,25 +159,39 @@ def refuted_makespans(
             allowed=around.allowed[tasks],
         )
         share = most_work * len(tasks) // (instance.num_tasks * (layers + 1))
-        return _least_makespan(part_of(instance, tasks), own, proven, latest, passes, share)
+        return _least_makespan(part_of(instance, tasks), own, proven, latest, passes, share, seconds_left)
 
     for job in np.flatnonzero(instance.weight > 0).tolist():
         completion[job] = last_of(np.array([job]))
-    return rank_wise_bound(instance, completion, last_of)
+    return rank_wise_bound(instance, completion, last_of, seconds_left=seconds_left)
 
 
 def _least_makespan(
-    instance: DagInstance, around: HeadsAndTails, proven: int, latest: int, passes: int, most_work: int
+    instance: DagInstance,
+    around: HeadsAndTails,
+    proven: int,
+    latest: int,
+    passes: int,
+    most_work: int,
+    seconds_left: Callable[[], float],
 ) -> int:
     """Return a bound on the makespan, at least a proven one; some schedule ends by `latest` if there is any."""
-    refuter = Refuter(instance, around)
+    if seconds_left() <= 0:
+        return proven
+    refuter = Refuter(instance, around, seconds_left)
     refuted = refuter.climb(proven - 1, horizon=latest)
     if passes:
         refuted = refuter.climb(refuted, passes=passes, most_work=most_work, horizon=latest)
     return max(proven, min(refuted + 1, latest))  # where the latest is refuted there is no schedule at all
 
 
-def energetic(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def energetic(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return one more than a makespan that is refuted by the work that must be done inside windows of time (B7).
 
     Under a makespan of at most C every task i on GPU k runs within [H[i,k], C - T[i,k]] (join-aware heads and tails,
@@ -172,7 +210,7 @@ def energetic(instance: DagInstance, objective: Objective, contention: Contentio
     Erschler, Lopez and Thuriot (1991), Baptiste, Le Pape and Nuijten (1999): energetic reasoning; fractions of tasks on
     unrelated GPUs and conditional heads and tails are ours.
     """
-    return refuted_makespans(instance, objective, contention, passes=0, most_work=0)
+    return refuted_makespans(instance, objective, contention, passes=0, most_work=0, seconds_left=seconds_left)
 
 
 MOST_WORK = 200_000_000
@@ -182,7 +220,13 @@ PASSES = 2
 """Largest number of passes of probing over all tasks for one makespan."""
 
 
-def probing(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def probing(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return one more than a makespan that is refuted by assuming it together with one more fact at a time.
 
     It is `energetic` and, for every task, each GPU and an early and a late start are assumed in turn: choices that are
@@ -195,4 +239,6 @@ def probing(instance: DagInstance, objective: Objective, contention: Contention 
     Martin and Shmoys (1996): shaving. Van Hentenryck, Saraswat and Deville (1998): constructive disjunction. Their use
     on placements with loads is ours.
     """
-    return refuted_makespans(instance, objective, contention, passes=PASSES, most_work=MOST_WORK)
+    return refuted_makespans(
+        instance, objective, contention, passes=PASSES, most_work=MOST_WORK, seconds_left=seconds_left
+    )

@@ -14,6 +14,7 @@ from formulations.dag.heads_and_tails import heads_and_tails, job_path_bounds
 from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.join import INFINITE
 from formulations.preemptive_machine import busy_areas, srpt_times
+from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
@@ -39,7 +40,13 @@ def job_work(instance: DagInstance) -> NDArray[np.int64]:
     return work
 
 
-def srpt(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def srpt(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return the rank-wise bound by shortest remaining processing time (SRPT), in layers of weight; 0 for the makespan.
 
     Let P[j] be the sum of the shortest durations of job j. No schedule works on all jobs together faster than m ticks
@@ -54,11 +61,16 @@ def srpt(instance: DagInstance, objective: Objective, contention: Contention = C
     """
     if Objective(objective) is Objective.MAKESPAN:
         return 0
-    return rank_wise_bound(instance, job_path_bounds(instance, heads_and_tails(instance, contention=contention)))
+    completion = job_path_bounds(instance, heads_and_tails(instance, contention=contention))
+    return rank_wise_bound(instance, completion, seconds_left=seconds_left)
 
 
 def rank_wise_bound(
-    instance: DagInstance, completion: NDArray[np.int64], last_of: Callable[[NDArray[np.int64]], int] = lambda jobs: 0
+    instance: DagInstance,
+    completion: NDArray[np.int64],
+    last_of: Callable[[NDArray[np.int64]], int] = lambda jobs: 0,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
 ) -> int:
     """Return the bound on the weighted completion from SRPT and a lower bound per job, rank by rank and layer by layer.
 
@@ -70,11 +82,15 @@ def rank_wise_bound(
         Lower bounds on the completion times of the jobs, shape (jobs,).
     last_of
         Lower bound on the makespan of some jobs, which the last rank of a layer of them reaches at least.
+    seconds_left
+        Seconds that are left; when there are none, `completion` alone counts for the remaining layers.
     """
     m, work, weight = instance.num_gpus, job_work(instance), instance.weight
     total, below = 0, 0
     for layer in np.unique(weight[weight > 0]).tolist():
         jobs = np.flatnonzero(weight >= layer)
+        if seconds_left() <= 0:
+            return total + int((weight[jobs] - below) @ completion[jobs])
         times = srpt_times([release * m for release in instance.release[jobs].tolist()], work[jobs].tolist())
         by_rank = np.maximum(np.array([-(-time // m) for time in sorted(times)]), np.sort(completion[jobs]))
         if len(jobs) > 1:
@@ -147,7 +163,13 @@ def _antichain(reaches: NDArray[np.bool_]) -> int:
     return len(reaches) - int((later >= 0).sum())
 
 
-def mean_busy_time(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def mean_busy_time(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return the mean-busy-time bound on the weighted completion; 0 for the makespan.
 
     Let p[i] be the shortest duration of task i and P[j] their sum over job j. No schedule works on j faster than m
@@ -162,7 +184,8 @@ def mean_busy_time(instance: DagInstance, objective: Objective, contention: Cont
 
         sum of w[j] C[j] >= sum of w[j] (M[j] + integral over t >= 0 of (P[j] - W[j](t)) dt / P[j]),
 
-    in exact rational arithmetic, rounded up. Cost: O(N log N) and the widths (docs/bounds.md, section 4.2).
+    in exact rational arithmetic, rounded up. When no seconds are left, the integrals of the remaining jobs count as 0.
+    Cost: O(N log N) and the widths (docs/bounds.md, section 4.2).
 
     References
     ----------
@@ -175,14 +198,17 @@ def mean_busy_time(instance: DagInstance, objective: Objective, contention: Cont
     release = [time * m for time in instance.release.tolist()]
     total = Fraction(0)
     for w, p, time, area in zip(weight, work, release, busy_areas(release, work, weight), strict=True):
-        total += w * (Fraction(area, 2 * p) if p else Fraction(time)) / m  # a job without work is busy at its release
+        busy = w * (Fraction(area, 2 * p) if p else Fraction(time)) / m  # a job without work is busy at its release
+        total += busy if seconds_left() > 0 else math.floor(busy)
+    if seconds_left() <= 0:
+        return math.ceil(total)
     duration = shortest_durations(instance)
     around = heads_and_tails(instance, contention=contention)
     tail = np.where(around.allowed, around.job_tails, INFINITE).min(axis=1, initial=INFINITE)
     tail[tail == INFINITE] = 0  # it fits nowhere: there is no schedule
     width = job_widths(instance)
     for job in range(instance.num_jobs):
-        if weight[job] and work[job]:
+        if weight[job] and work[job] and seconds_left() > 0:
             own = np.flatnonzero((instance.job_of_task == job) & (duration > 0))
             lag = _unfinished_work(duration[own].tolist(), tail[own].tolist(), int(width[job]))
             total += weight[job] * lag / work[job]

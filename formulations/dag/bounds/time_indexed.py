@@ -16,17 +16,26 @@ from formulations.dag.time_grid import time_grid
 from formulations.dag.windows import horizon
 from formulations.integer_lp import dual_bound
 from formulations.multipliers import dual_ascent, highs_multipliers
+from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from formulations.dag.heads_and_tails import HeadsAndTails
     from instances.dag.instance import DagInstance
 
 
-def time_indexed(instance: DagInstance, objective: Objective, contention: Contention = Contention.NONE) -> int:
+def time_indexed(
+    instance: DagInstance,
+    objective: Objective,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return the bound of the time-indexed relaxation (B10), proved by multipliers in exact integer arithmetic.
 
     The relaxation is that of `TimeIndexedLp`, on buckets so wide that it stays small (`TimeGrid` says why that is
@@ -39,10 +48,10 @@ def time_indexed(instance: DagInstance, objective: Objective, contention: Conten
     if instance.num_tasks == 0 or not around.allowed.any(axis=1).all():
         return proven
     if Objective(objective) is Objective.MAKESPAN:
-        return max(proven, time_indexed_makespan(instance, contention))
+        return max(proven, time_indexed_makespan(instance, contention, seconds_left))
     if instance.num_jobs == 1:
-        return max(proven, int(instance.weight[0]) * time_indexed_makespan(instance, contention))
-    return max(proven, time_indexed_completion(instance, around))
+        return max(proven, int(instance.weight[0]) * time_indexed_makespan(instance, contention, seconds_left))
+    return max(proven, time_indexed_completion(instance, around, seconds_left))
 
 
 ENTRIES = (2_000, 8_000)
@@ -55,7 +64,11 @@ RESOLUTION = 256
 """The largest refuted makespan is found to within 1 / RESOLUTION of it, and exactly below that many ticks."""
 
 
-def time_indexed_makespan(instance: DagInstance, contention: Contention = Contention.NONE) -> int:
+def time_indexed_makespan(
+    instance: DagInstance,
+    contention: Contention = Contention.NONE,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return one more than a makespan that is refuted, at least the destructive bound.
 
     A makespan of at most C gives every task a window on every GPU, by heads and tails that use C, and the load rows of
@@ -65,15 +78,27 @@ def time_indexed_makespan(instance: DagInstance, contention: Contention = Conten
     where the minimum is 67. Load rows restore the capacity of GPUs that rounding to buckets loses. (Destructive scheme:
     Klein and Scholl 1999; this use is ours.)
     """
-    refuted, latest = destructive(instance, Objective.MAKESPAN, contention) - 1, horizon(instance)
+    refuted = destructive(instance, Objective.MAKESPAN, contention, seconds_left=seconds_left) - 1
+    latest = horizon(instance)
     for max_entries in ENTRIES:
-        is_refuted = partial(_is_refuted, instance, max_entries=max_entries, contention=contention)
+        is_refuted = partial(
+            _is_refuted, instance, max_entries=max_entries, contention=contention, seconds_left=seconds_left
+        )
         refuted = largest_refuted(refuted, is_refuted, first_step=FIRST_STEP, resolution=RESOLUTION, latest=latest)
     return refuted + 1
 
 
-def _is_refuted(instance: DagInstance, makespan: int, *, max_entries: int, contention: Contention) -> bool:
-    """Say whether it is proved that no schedule has at most this makespan."""
+def _is_refuted(
+    instance: DagInstance,
+    makespan: int,
+    *,
+    max_entries: int,
+    contention: Contention,
+    seconds_left: Callable[[], float],
+) -> bool:
+    """Say whether it is proved, in the seconds that are left, that no schedule has at most this makespan."""
+    if seconds_left() <= 0:
+        return False
     around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
     if not around.allowed.any(axis=1).all():
         return True
@@ -83,11 +108,12 @@ def _is_refuted(instance: DagInstance, makespan: int, *, max_entries: int, conte
         return False
     grid = time_grid(instance, earliest=around.heads, latest=latest, allowed=around.allowed, width=width)
     program = TimeIndexedLp(instance, grid)
-    program.add_loads(window_load_lp(instance, around, makespan, deadline=makespan)[1], makespan)
+    loads = window_load_lp(instance, around, makespan, deadline=makespan, seconds_left=seconds_left)[1]
+    program.add_loads(loads, makespan)
     cost = np.zeros(program.num_columns, dtype=np.int64)
     cost[program.late] = 1
     lp = program.finish(cost)
-    multipliers = highs_multipliers(lp)
+    multipliers = highs_multipliers(lp, seconds_left)
     return multipliers is not None and dual_bound(lp, multipliers) > 0
 
 
@@ -104,7 +130,9 @@ _LARGEST = 2**60
 """Costs of single columns stay below this, so that their sums fit into 64 bits."""
 
 
-def time_indexed_completion(instance: DagInstance, around: HeadsAndTails) -> int:
+def time_indexed_completion(
+    instance: DagInstance, around: HeadsAndTails, seconds_left: Callable[[], float] = without_limit
+) -> int:
     """Return the bound on the weighted completion of several jobs; 0 where the instance is too large.
 
     HiGHS solves `CompletionLp` on wide buckets (about `LP_ENTRIES` entries), where no job completes before the
@@ -116,6 +144,8 @@ def time_indexed_completion(instance: DagInstance, around: HeadsAndTails) -> int
     ----------
     around
         Heads and tails without an assumption on the objective; at least one GPU is left for every task.
+    seconds_left
+        Seconds that are left; steps for which there are none are left out.
     """
     end = _end_of_grid(instance, around)
     heads, allowed, latest = around.heads, around.allowed, np.full(instance.durations.shape, end)
@@ -126,25 +156,32 @@ def time_indexed_completion(instance: DagInstance, around: HeadsAndTails) -> int
     if width is None or wide_width is None:
         return 0
     ratio = -(-wide_width // width)
-    at_least = _each_alone(instance, around)
+    at_least = _each_alone(instance, around, seconds_left)
+    if seconds_left() <= 0:
+        return int(instance.weight @ at_least)
     wide = CompletionLp(instance, around, at_least, end=end, width=width * ratio)
-    prices = highs_multipliers(wide.lp)
+    prices = highs_multipliers(wide.lp, seconds_left)
     if prices is None:
         prices = np.zeros(len(wide.lp.limit))
     best = dual_bound(wide.lp, wide.affordable(prices))
-    if ratio > 1:
+    if ratio > 1 and seconds_left() > 0:
         narrow = CompletionLp(instance, around, at_least, end=end, width=width)
         start = carry_prices(wide, prices, narrow)
-        improved = dual_ascent(narrow.lp, start, rounds=ASCENT_ROUNDS, project=narrow.affordable)
+        improved = dual_ascent(
+            narrow.lp, start, rounds=ASCENT_ROUNDS, project=narrow.affordable, seconds_left=seconds_left
+        )
         best = max(best, dual_bound(narrow.lp, improved))
     return max(wide.constant + best, int(instance.weight @ at_least))
 
 
-def _each_alone(instance: DagInstance, around: HeadsAndTails) -> NDArray[np.int64]:
+def _each_alone(instance: DagInstance, around: HeadsAndTails, seconds_left: Callable[[], float]) -> NDArray[np.int64]:
     """Return a lower bound on the completion time of every job as if it were alone, shape (jobs,)."""
     at_least, latest = job_path_bounds(instance, around), horizon(instance)
     for job in np.flatnonzero(np.bincount(instance.job_of_task, minlength=instance.num_jobs) > 1).tolist():
-        alone = destructive(part_of(instance, np.flatnonzero(instance.job_of_task == job)), Objective.MAKESPAN)
+        if seconds_left() <= 0:
+            break
+        tasks = part_of(instance, np.flatnonzero(instance.job_of_task == job))
+        alone = destructive(tasks, Objective.MAKESPAN, seconds_left=seconds_left)
         at_least[job] = max(at_least[job], min(alone, latest))  # above that there is no schedule at all
     return at_least
 

@@ -68,7 +68,7 @@ def filter_by_loads(
     survivors
         Result: places of the labels that are left, group by group; only the first entries count.
     halt, work
-        Shape (1,): true ends the filter early, without a result; counter of elementary steps.
+        True, shape (1,), ends the filter early, without a result; elementary steps and their limit, see `settle`.
     """
     n = len(space.order)
     order, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)

@@ -16,7 +16,7 @@ from formulations.dag.left_shift import left_shift
 from formulations.dag.probing.load_refutation import Effort
 from formulations.dag.probing.load_rows import new_loads
 from formulations.dag.probing.network import network
-from formulations.dag.probing.refuter import THOROUGH
+from formulations.dag.probing.refuter import NO_LIMIT, THOROUGH
 from formulations.dag.probing.tighten import new_state
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from instances.dag.objective import Objective, objective_value
@@ -193,7 +193,7 @@ class Layers:
         self._now, self._next = ([new_labels(space, places // threads) for _ in range(threads)] for _ in range(2))
         self._sequence = [np.zeros(0, dtype=np.int64) for _ in range(threads)]
         self._halt = np.zeros(1, dtype=np.bool_)
-        self._work = [np.zeros(1, dtype=np.int64) for _ in range(threads)]
+        self._work = [np.array([0, NO_LIMIT]) for _ in range(threads)]
         self._survivors = [np.empty(places // threads, dtype=np.int64) for _ in range(threads)]
         self._kept = [0 for _ in range(threads)]
         self._states = [

@@ -72,7 +72,7 @@ def least_largest_load(
     enough
         Stop as soon as the largest load is at most this.
     work
-        Counter of elementary steps, shape (1,).
+        Elementary steps so far, and the number from which on nothing more is begun, shape (2,).
 
     Returns
     -------
@@ -93,6 +93,8 @@ def least_largest_load(
     # largest load at `top`, key_value[i] = 1 - the other basic shares of task i, and others[i] how many these are. No
     # cheaper GPU was found for the last `quiet` tasks before `position`.
     for _ in range(max_pivots):
+        if work[0] > work[1]:
+            break
         if value[top] <= enough:
             status = ENOUGH
             break

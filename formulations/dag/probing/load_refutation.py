@@ -123,7 +123,7 @@ def loads_refute(
         If thorough, the first linear program is solved in any case and all of them to the end, for useful prices;
         otherwise any placement that fits is enough.
     work
-        Counter of elementary steps, shape (1,).
+        Elementary steps so far, and the number from which on nothing more is begun, shape (2,): then UNDECIDED.
     """
     n, m = net.durations.shape
     _make_whole(state, loads.placement)
@@ -132,7 +132,7 @@ def loads_refute(
     for number in range(effort.rounds + 1):
         if (number > 0 or not effort.is_thorough) and not _separate(net, state, deadline, loads, effort, work):
             return FITS
-        if number == effort.rounds:
+        if number == effort.rounds or work[0] > work[1]:
             return UNDECIDED
         for k in range(m):
             for r in range(loads.num_rows[k]):
@@ -208,11 +208,12 @@ def _separate(net: Network, state: State, deadline: int, loads: Loads, effort: E
             duration[position] = net.durations[task, k]
             amount[position] = loads.placement[task, k]
         for family in range(2 if effort.is_thorough else 1):
+            work[0] += size * size * (1 if family == 0 else 40)
+            if work[0] > work[1]:
+                return True  # this looks as if there were more to do; the caller does not begin it
             if family == 0:
-                work[0] += size * size
                 opens, ends, excess = tightest_window(size, head, latest, duration, amount)
             else:
-                work[0] += 40 * size * size
                 opens, ends, excess = crowded_window(size, head, latest, duration, amount)
             if excess > tolerance or (family == 1 and excess > 0.01 * (ends - opens)):
                 row = place_for(loads, k, opens, deadline - ends)

@@ -23,8 +23,11 @@ from formulations.dag.probing.tighten import (
     tail_changed,
     tighten,
 )
+from formulations.time_left import without_limit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from formulations.dag.heads_and_tails import HeadsAndTails
@@ -39,6 +42,12 @@ QUICK = Effort(rounds=6, is_thorough=False)
 """Effort of load tests under one more assumption."""
 
 NO_LIMIT = 2**62
+
+STEPS_AT_ONCE = 1_000_000_000
+"""Elementary steps after which the time is looked at: some seconds, and far more than small instances need."""
+
+STEPS_PER_SECOND = 200_000_000
+"""Elementary steps that a slow machine makes per second."""
 
 
 class Workspace(NamedTuple):
@@ -79,13 +88,15 @@ def settle(net: Network, state: State, deadline: int, workspace: Workspace, work
     workspace
         Scratch; its loads are left for `probe_all`.
     work
-        Counter of elementary steps, shape (1,).
+        Elementary steps so far, and the number from which on nothing more is begun, shape (2,).
     """
     while True:  # invariant: the state is true of every schedule within the deadline; each round removes a pair
         if not tighten(net, state, deadline, workspace.scratch, work):
             return True
         if loads_refute(net, state, deadline, workspace.loads, workspace.thorough, work) == REFUTED:
             return True
+        if work[0] > work[1]:
+            return False
         removed = reduce_by_prices(net, state, workspace.loads)
         if removed < 0:
             return True
@@ -110,7 +121,7 @@ def probe_all(
     net, state, deadline, workspace
         As in `settle`, which comes first and leaves its loads in `workspace`.
     work, most_work
-        Elementary steps so far, shape (1,), and the number at which to stop.
+        As in `settle`, and the number of steps at which to stop.
 
     References
     ----------
@@ -121,7 +132,7 @@ def probe_all(
     changed = False
     for kind in range(2):
         for task in range(len(net.memory)):
-            if work[0] > most_work:
+            if work[0] > min(most_work, work[1]):
                 return False, False
             early, late = INFINITE, -1
             for k in range(m):
@@ -255,6 +266,8 @@ class Refuter:
         At least one task.
     around
         Heads and tails of all schedules to begin with.
+    seconds_left
+        Seconds that are left, asked every few seconds; when there are none, nothing more is refuted.
 
     Attributes
     ----------
@@ -262,10 +275,16 @@ class Refuter:
         Elementary steps so far, about a nanosecond each; the same on every machine.
     """
 
-    def __init__(self, instance: DagInstance, around: HeadsAndTails) -> None:
+    def __init__(
+        self,
+        instance: DagInstance,
+        around: HeadsAndTails,
+        seconds_left: Callable[[], float] = without_limit,
+    ) -> None:
         self._network = network(instance)
         self._around = around
-        self._work = np.zeros(1, dtype=np.int64)
+        self._seconds_left = seconds_left
+        self._work = np.zeros(2, dtype=np.int64)
 
     @property
     def work(self) -> int:
@@ -292,14 +311,30 @@ class Refuter:
         if not state.allowed.any(axis=1).all():
             return None
         for _ in range(passes):
-            if settle(self._network, state, makespan, workspace, self._work):
+            if self._settles(state, makespan, workspace):
                 return None
+            self._work[1] = self.work + self._steps_left(STEPS_AT_ONCE)
             refuted, changed = probe_all(self._network, state, makespan, workspace, self._work, most_work)
             if refuted:
                 return None
             if not changed:
                 return state
-        return None if settle(self._network, state, makespan, workspace, self._work) else state
+        return None if self._settles(state, makespan, workspace) else state
+
+    def _settles(self, state: State, makespan: int, workspace: Workspace) -> bool:
+        """Call `settle` until it is done or no seconds are left; say whether the makespan is refuted."""
+        at_once = STEPS_AT_ONCE
+        while True:
+            self._work[1] = self.work + self._steps_left(at_once)
+            if settle(self._network, state, makespan, workspace, self._work):
+                return True
+            if self.work <= self._work[1] or self._seconds_left() <= 0:
+                return False
+            at_once *= 2  # a single step may be larger than what was allowed
+
+    def _steps_left(self, at_once: int) -> int:
+        """Return how many elementary steps may be made in the seconds that are left, at most so many."""
+        return int(min(at_once, self._seconds_left() * STEPS_PER_SECOND))
 
     def climb(self, refuted: int, *, passes: int = 0, most_work: int = NO_LIMIT, horizon: int) -> int:
         """Return a makespan that is refuted, at most the horizon: doubling steps, then bisection.
@@ -314,7 +349,7 @@ class Refuter:
             A makespan that some schedule has, if there is any at all.
         """
         step, known = max(1, refuted // 128), None
-        while known is None and refuted < horizon and self.work <= most_work:
+        while known is None and refuted < horizon and self.work <= most_work and self._seconds_left() > 0:
             attempt = min(refuted + step, horizon)
             known = self.refute(attempt, passes=passes, most_work=most_work)
             if known is None:
@@ -323,7 +358,7 @@ class Refuter:
         if known is None:
             return refuted
         holds = attempt
-        while holds - refuted > 1 and self.work <= most_work:
+        while holds - refuted > 1 and self.work <= most_work and self._seconds_left() > 0:
             middle = (refuted + holds) // 2
             state = self.refute(middle, known=known, passes=passes, most_work=most_work)
             if state is None:

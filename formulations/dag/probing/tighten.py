@@ -127,11 +127,14 @@ def tighten(net: Network, state: State, deadline: int, scratch: Scratch, work: N
       Carlier and Pinson (1989) for one machine; the case of j that may also sit elsewhere is textbook.
 
     What the state contains must be true of every schedule within the deadline, and stays so: heads and tails only rise,
-    and pairs are only removed (docs/bounds.md, section 3.9). `work`, shape (1,), counts elementary steps.
+    and pairs are only removed (docs/bounds.md, section 3.9). `work`, shape (2,), holds the elementary steps
+    so far and the number from which on nothing more is begun: what is due then stays due.
     """
-    while True:
+    while work[0] <= work[1]:
         again = True
-        while again:  # invariant: a task that is not due has the heads (tails) that its neighbours imply
+        while (
+            again and work[0] <= work[1]
+        ):  # invariant: a task that is not due has the heads (tails) that its neighbours imply
             again = False
             for way in range(2):
                 side, other_side, heads, tails, due = net.before, net.after, state.heads, state.tails, state.heads_due
@@ -147,6 +150,7 @@ def tighten(net: Network, state: State, deadline: int, scratch: Scratch, work: N
             return False
         if outcome == 0:
             return True
+    return True
 
 
 @inner
@@ -230,6 +234,8 @@ def _take_turns(net: Network, state: State, deadline: int, work: NDArray[np.int6
     for i in range(n):
         if left[i] != 1:
             continue
+        if work[0] > work[1]:
+            return outcome
         k = 0
         while not allowed[i, k]:
             k += 1

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.preemptive_machine import busy_areas, srpt_times
+from formulations.time_left import without_limit
 from instances.jobs.interference import FULL_SPEED
 from instances.jobs.iteration_time import gpus_of_kind, least_durations
 from instances.jobs.objective import objective_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from instances.jobs.instance import JobsInstance
     from instances.jobs.objective import JobsObjective
@@ -95,7 +96,9 @@ def work_per_gpu(instance: JobsInstance) -> tuple[int, int]:
     return most // divisor, FULL_SPEED // divisor
 
 
-def virtual_srpt(instance: JobsInstance, objective: JobsObjective) -> int:
+def virtual_srpt(
+    instance: JobsInstance, objective: JobsObjective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
     """Return L1, rounded up: a lower bound on sum w C in ticks.
 
     L1 is the least sum of completion times on the machine of `VirtualMachineJobs`, which shortest remaining processing
@@ -105,13 +108,15 @@ def virtual_srpt(instance: JobsInstance, objective: JobsObjective) -> int:
     and layers are ours).
     """
     jobs = VirtualMachineJobs.of(instance, objective)
-    return -(-srpt_value(jobs) // 1)
+    return -(-srpt_value(jobs, seconds_left) // 1)
 
 
-def srpt_value(jobs: VirtualMachineJobs) -> Fraction:
-    """Return L1 before rounding, in ticks, layer by layer of weight."""
+def srpt_value(jobs: VirtualMachineJobs, seconds_left: Callable[[], float] = without_limit) -> Fraction:
+    """Return L1 before rounding, in ticks, layer by layer of weight; L2 of the layers for which no seconds are left."""
     total, below = 0, 0
     for level in sorted(set(jobs.weight)):
+        if seconds_left() <= 0:
+            return Fraction(total, jobs.num_gpus) + _above(jobs, below)
         layer = jobs.part([job for job, weight in enumerate(jobs.weight) if weight >= level])
         total += (level - below) * sum(srpt_times(layer.scaled_release, layer.work))
         below = level
@@ -130,6 +135,11 @@ def release_plus_duration(instance: JobsInstance, objective: JobsObjective) -> i
 def head_value(jobs: VirtualMachineJobs) -> int:
     """Return L2 in ticks."""
     return sum(weight * head for weight, head in zip(jobs.weight, jobs.head, strict=True))
+
+
+def _above(jobs: VirtualMachineJobs, below: int) -> int:
+    """Return L2 in ticks of the layers above a weight."""
+    return sum(max(weight - below, 0) * head for weight, head in zip(jobs.weight, jobs.head, strict=True))
 
 
 _BITS = 80
@@ -166,7 +176,9 @@ def mean_busy_value(jobs: VirtualMachineJobs) -> Fraction:
     return Fraction(total, 1 << _BITS)
 
 
-def rank_wise(instance: JobsInstance, objective: JobsObjective) -> int:
+def rank_wise(
+    instance: JobsInstance, objective: JobsObjective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
     """Return a lower bound on sum w C in ticks that is never below `virtual_srpt` and `release_plus_duration`.
 
     The q-th smallest completion time of any schedule is at least the q-th smallest of SRPT, rounded up to a tick,
@@ -174,13 +186,15 @@ def rank_wise(instance: JobsInstance, objective: JobsObjective) -> int:
     larger one is summed over the ranks, in layers of weight as in `virtual_srpt`. By rank, never by job: a job may end
     before its own SRPT time. Cost: O(N log N) per layer (docs/bounds.md, section 7.6; ours).
     """
-    return rank_wise_value(VirtualMachineJobs.of(instance, objective))
+    return rank_wise_value(VirtualMachineJobs.of(instance, objective), seconds_left)
 
 
-def rank_wise_value(jobs: VirtualMachineJobs) -> int:
-    """Return the bound of some jobs in ticks."""
+def rank_wise_value(jobs: VirtualMachineJobs, seconds_left: Callable[[], float] = without_limit) -> int:
+    """Return the bound of some jobs in ticks; L2 of the layers for which no seconds are left."""
     total, below = 0, 0
     for level in sorted(set(jobs.weight)):
+        if seconds_left() <= 0:
+            return total + _above(jobs, below)
         layer = jobs.part([job for job, weight in enumerate(jobs.weight) if weight >= level])
         by_srpt = (-(-time // jobs.num_gpus) for time in sorted(srpt_times(layer.scaled_release, layer.work)))
         total += (level - below) * sum(max(pair) for pair in zip(by_srpt, sorted(layer.head), strict=True))
@@ -192,7 +206,9 @@ MAX_SETS = 64
 """Once so many unions of allowed sets of kinds are found, no larger ones are looked for."""
 
 
-def sets_of_kinds(instance: JobsInstance, objective: JobsObjective) -> int:
+def sets_of_kinds(
+    instance: JobsInstance, objective: JobsObjective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
     """Return a lower bound on sum w C in ticks from jobs that are confined to some kinds.
 
     For a set Z of kinds let J_Z be the jobs all of whose stages may use kinds of Z only, and G_Z the GPUs of those
@@ -205,21 +221,23 @@ def sets_of_kinds(instance: JobsInstance, objective: JobsObjective) -> int:
     everything = VirtualMachineJobs.of(instance, objective)
     capacity = (gpus_of_kind(instance) * work_per_gpu(instance)[0]).tolist()
     usable = _usable_kinds(instance)
-    best = _best(everything)
+    best = _best(everything, seconds_left)
     for kinds in _unions(set(usable)):
+        if seconds_left() <= 0:
+            break
         inside = [job for job, own in enumerate(usable) if own <= kinds]
         others = [job for job, own in enumerate(usable) if not own <= kinds]
         confined = everything.part(inside, num_gpus=sum(capacity[kind] for kind in kinds))
-        best = max(best, _best(confined) + _best(everything.part(others)))
+        best = max(best, _best(confined, seconds_left) + _best(everything.part(others), seconds_left))
     return best
 
 
-def _best(jobs: VirtualMachineJobs) -> int:
+def _best(jobs: VirtualMachineJobs, seconds_left: Callable[[], float]) -> int:
     """Return the best bound of some jobs on their machine."""
     if not jobs.release:
         return 0
-    fractions = max(srpt_value(jobs), mean_busy_value(jobs))
-    return max(math.ceil(fractions), head_value(jobs), rank_wise_value(jobs))
+    fractions = max(mean_busy_value(jobs), srpt_value(jobs, seconds_left))
+    return max(math.ceil(fractions), head_value(jobs), rank_wise_value(jobs, seconds_left))
 
 
 def _usable_kinds(instance: JobsInstance) -> list[frozenset[int]]:

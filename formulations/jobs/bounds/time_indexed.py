@@ -11,6 +11,7 @@ from formulations.jobs.bounds.single_machine import sets_of_kinds, work_per_gpu
 from formulations.jobs.left_shift import list_schedule
 from formulations.jobs.pattern_table import all_gpus, pattern_table
 from formulations.multipliers import highs_multipliers
+from formulations.time_left import without_limit
 from instances.jobs.objective import objective_weights
 
 if TYPE_CHECKING:
@@ -82,13 +83,13 @@ class PatternLp:
             exists = steps >= first
             self.rows.put(rows[exists], offset + np.minimum(steps[exists], self.num_steps - 1) - first, entries)
 
-    def proven_bound(self) -> int:
+    def proven_bound(self, seconds_left: Callable[[], float]) -> int:
         """Return what the multipliers of HiGHS prove in exact integer arithmetic, at least 0."""
         none = np.zeros(0, dtype=np.int64)
         domain = Domain(chain_starts=self._chain_starts, group_starts=self._group_starts, lower=none, upper=none)
         lp = self.rows.program(self._cost, domain)
         value = dual_bound(lp, np.zeros(len(lp.limit)))  # every job at once: no multipliers needed
-        multipliers = highs_multipliers(lp) if len(lp.limit) else None
+        multipliers = highs_multipliers(lp, seconds_left) if len(lp.limit) and seconds_left() > 0 else None
         if multipliers is not None:
             value = max(value, dual_bound(lp, multipliers))
         return max(0, value)
@@ -107,7 +108,13 @@ MAX_JOBS_LISTED = 300
 """Jobs up to which a list schedule says where the grid may end; beyond, their work says it."""
 
 
-def jobs_time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_COLUMNS) -> int:
+def jobs_time_indexed(
+    instance: JobsInstance,
+    objective: JobsObjective,
+    *,
+    max_columns: int = MAX_COLUMNS,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return the bound of the time-indexed linear program on sum w C in ticks, proved by multipliers in integers.
 
     Time is cut into buckets of W ticks. X[i,p,b] = 1 if job i starts in pattern p in bucket b, late[i] = 1 if it starts
@@ -123,9 +130,9 @@ def jobs_time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_c
 
     Patterns are those of `pattern_table`, on servers with exact durations if they are few; otherwise by kind, or of one
     pool of all GPUs with d^lb. Where more detail makes W larger than 1, the pool is tried as well, and the larger bound
-    is returned. Under interference the rows count who holds a GPU at a tick, so they hold with the capacity times the
-    number of jobs that may share one. Cost: about `max_columns` columns, seconds (docs/bounds.md, sections 7.8 and
-    7.10).
+    is returned. When no seconds are left, what is proved so far is. Under interference the rows count who holds a GPU
+    at a tick, so they hold with the capacity times the number of jobs that may share one. Cost: about `max_columns`
+    columns, seconds (docs/bounds.md, sections 7.8 and 7.10).
 
     References
     ----------
@@ -135,16 +142,20 @@ def jobs_time_indexed(instance: JobsInstance, objective: JobsObjective, *, max_c
         return 0
     pool = all_gpus(instance)
     if instance.num_jobs > MAX_PATTERNS:
-        return _on_grid(instance, objective, pool, max_columns)[0]
-    table = pattern_table(instance, max_listed=MAX_PATTERNS)
-    value, width = _on_grid(instance, objective, table, max_columns)
-    if width > 1 and table.num_patterns > pool.num_patterns:  # one pool has finer buckets
-        value = max(value, _on_grid(instance, objective, pool, max_columns)[0])
+        return _on_grid(instance, objective, pool, max_columns, seconds_left)[0]
+    table = pattern_table(instance, max_listed=MAX_PATTERNS, seconds_left=seconds_left)
+    value, width = _on_grid(instance, objective, table, max_columns, seconds_left)
+    if width > 1 and table.num_patterns > pool.num_patterns and seconds_left() > 0:  # one pool has finer buckets
+        value = max(value, _on_grid(instance, objective, pool, max_columns, seconds_left)[0])
     return value
 
 
 def _on_grid(
-    instance: JobsInstance, objective: JobsObjective, table: PatternTable, max_columns: int
+    instance: JobsInstance,
+    objective: JobsObjective,
+    table: PatternTable,
+    max_columns: int,
+    seconds_left: Callable[[], float],
 ) -> tuple[int, int]:
     """Return the bound of a table and the ticks per bucket."""
     weights, release = objective_weights(instance, objective).tolist(), instance.release.tolist()
@@ -180,7 +191,7 @@ def _on_grid(
                 if count and full:
                     lp.put(rows, job, number, buckets, count)
                     lp.put(rows, job, number, buckets - full, -count)
-    return lp.proven_bound(), width
+    return lp.proven_bound(seconds_left), width
 
 
 def _longest(patterns: tuple[JobPattern, ...]) -> int:
@@ -195,7 +206,13 @@ MAX_WINDOWS = 12
 """Number of releases, at most, from which on the work is counted."""
 
 
-def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_columns: int = MAX_COLUMNS) -> int:
+def interval_indexed(
+    instance: JobsInstance,
+    objective: JobsObjective,
+    *,
+    max_columns: int = MAX_COLUMNS,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
     """Return the bound of the interval-indexed linear program on sum w C in ticks, proved by multipliers in integers.
 
     With tau_0 < tau_1 < ... < tau_L, tau_0 before every completion, X[i,p,l] = 1 if job i completes in pattern p in
@@ -220,7 +237,7 @@ def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_co
     weights, release = objective_weights(instance, objective).tolist(), instance.release.tolist()
     table = all_gpus(instance)
     if instance.num_jobs <= MAX_PATTERNS:
-        table = pattern_table(instance, max_listed=MAX_PATTERNS)
+        table = pattern_table(instance, max_listed=MAX_PATTERNS, seconds_left=seconds_left)
     least = table.least_durations.tolist()
     heads = [begin + ticks for begin, ticks in zip(release, least, strict=True)]
     work = sum(int(own[0].usage.sum()) * ticks for own, ticks in zip(table.patterns, least, strict=True))
@@ -248,6 +265,8 @@ def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_co
     above, below = work_per_gpu(instance)
     chosen = different[:: -(-len(different) // MAX_WINDOWS)]
     for begin in chosen:
+        if seconds_left() <= 0:
+            break  # fewer rows prove less
         within = [job for job in range(instance.num_jobs) if release[job] >= begin]
         used = steps[tau[1:] > begin]
         for group, capacity in enumerate(table.capacity.tolist()):
@@ -260,7 +279,7 @@ def interval_indexed(instance: JobsInstance, objective: JobsObjective, *, max_co
                     demand = below * int(pattern.usage[group]) * pattern.duration
                     if 0 < demand < LARGEST:
                         lp.put(rows, job, number, used, demand)
-    return lp.proven_bound()
+    return lp.proven_bound(seconds_left)
 
 
 def _cuts(low: int, high: int, num_intervals: int) -> NDArray[np.int64]:

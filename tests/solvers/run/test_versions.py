@@ -7,7 +7,9 @@ import platform
 import socket
 from importlib.metadata import version
 
-from solvers.run.versions import DISTRIBUTIONS, available_cores, hardware, version_of, versions
+import pytest
+
+from solvers.run.versions import DISTRIBUTIONS, available_cores, hardware, usable_threads, version_of, versions
 
 
 def test_versions_of_everything_that_computes() -> None:
@@ -40,3 +42,10 @@ def test_hardware_names_no_host() -> None:
 def test_cores_are_those_of_the_process() -> None:
     """Tests that the number of cores is at least 1 and at most that of the machine."""
     assert 1 <= available_cores() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize(("cores", "wanted", "used"), [(2, None, 2), (2, 8, 8), (2, 1000, 64), (96, 1000, 96)])
+def test_usable_threads(cores: int, wanted: int | None, used: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a thousand threads are not started on two cores, and that more than the cores may be asked for."""
+    monkeypatch.setattr("solvers.run.versions.available_cores", lambda: cores)
+    assert usable_threads(wanted) == used

@@ -28,6 +28,7 @@ from instances.readers.dag.bundled import bundled_path
 from instances.readers.dag.read import READERS
 from solvers.bound_methods import BOUND_METHODS
 from solvers.methods import METHODS
+from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
 from solvers.solve import solve
 from studies.cli.main import COMMANDS, GROUPS
@@ -251,7 +252,8 @@ def test_bounds_that_are_there_are_printed(
     run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     """Tests that Ctrl-C and SIGTERM in the third bound show the first two; in the first one the status is that."""
-    press = SimpleNamespace(bound=lambda *_: signal.raise_signal(number))
+    nothing = Bound(value=0, method="mean-busy-time", proof="nothing yet")
+    press = SimpleNamespace(bound=lambda *_: signal.raise_signal(number) or nothing, is_limited=True)
     monkeypatch.setitem(BOUND_METHODS, "mean-busy-time", press)
     ended = run("bound", example_file, "--json", "--methods", "mean-busy-time,area")
     assert (ended.status, ended.out) == (128 + number, "")

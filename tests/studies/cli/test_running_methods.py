@@ -13,6 +13,7 @@ from instances.jobs.json import read_jobs_instance, read_jobs_schedule, write_jo
 from instances.jobs.verify import verify_jobs_schedule
 from solvers.bound_methods import JOBS_BOUND_METHODS
 from solvers.methods import JOBS_METHODS
+from solvers.run.versions import usable_threads
 from studies.cli.progress import LiveProgress
 from tests.check_latex import check_latex
 from tests.jobs_strategies import worked_example
@@ -102,6 +103,14 @@ def test_bound_lists_bounds_and_writes_tables(run: Run, worked: str, tmp_path: P
     head, row = check_latex((tmp_path / "b.tex").read_text())
     assert (head[1:4], row[1:4]) == (["jobs", "servers", "GPUs"], ["3", "2", "4"])
     assert "virtual-srpt" in run("bound", worked).out
+
+
+def test_more_threads_than_help_are_not_used(run: Run, worked: str) -> None:
+    """Tests that a thousand threads are said not to be used, and that the result says how many were."""
+    ended = run("solve", worked, "--threads", "1000", "--json")
+    used = usable_threads(1000)
+    assert (ended.status, ended.document["threads"]) == (0, used)
+    assert ended.err == f"--threads: {used} are used, more than these and the cores do not help.\n"
 
 
 def test_methods_lists_both_problems(run: Run) -> None:

@@ -9,6 +9,7 @@ import pytest
 from ortools.linear_solver import pywraplp
 
 from formulations.dag.probing.assignment_simplex import ENOUGH, OPTIMAL, least_largest_load, new_tableau
+from formulations.dag.probing.refuter import NO_LIMIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def solve(
         new_tableau(int(num_rows.sum()) + 3),
         enough,
         10_000,
-        np.zeros(1, dtype=np.int64),
+        np.array([0, NO_LIMIT]),
     )
     return load, status, placement, price
 
