@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from instances.spelling import did_you_mean
+from instances.text_file import check_readable
 from studies.input import BadInputError, quoted, reason
 
 if TYPE_CHECKING:
@@ -99,11 +100,14 @@ def check_size(key: str, value: object, text: str) -> None:
 def _check_readable(owner: str, path: str) -> None:
     """Refuse a file that cannot be read, before any work begins."""
     try:
+        check_readable(path)
         with open(path, "rb"):
             pass
     except OSError as error:
         got = f"{quoted(path)}: {reason(error)}"
         raise BadInputError(f"{owner}: expected a file that can be read, got {got}.") from error
+    except ValueError as error:
+        raise BadInputError(f"{owner}, {path}: {error}") from error
 
 
 def _finite(value: float) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
+import os
 import signal
 import threading
 from dataclasses import dataclass
@@ -69,9 +71,12 @@ class ExactRun(Generic[ScheduleT]):
 
 
 def leave_signals_to_parent() -> None:
-    """Ignore Ctrl-C, and let SIGTERM end this process at once: its parent hears both and ends it in order."""
+    """Ignore Ctrl-C, and let SIGTERM and the end of the parent end this process at once: the parent hears both."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 class Interrupt:

@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     open_streams()
     requests: list[float] = []
     try:
-        with _one_line_warnings(), sigterm_like_ctrl_c(requests):
+        with _one_line_warnings(), listening(requests):
             if COMPLETION in os.environ:  # a shell asks; Typer's classes replace those of Click, which ask otherwise
                 from typer.completion import completion_init  # type: ignore[attr-defined]  # imported there by Typer
 
@@ -245,7 +245,7 @@ REPEATED_SECONDS = 1.0
 
 
 @contextmanager
-def sigterm_like_ctrl_c(requests: list[float]) -> Iterator[None]:
+def listening(requests: list[float]) -> Iterator[None]:
     """Let SIGTERM, which batch systems send before they kill, do what Ctrl-C does; keep the times at which it came."""
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -258,15 +258,16 @@ def sigterm_like_ctrl_c(requests: list[float]) -> Iterator[None]:
             raise KeyboardInterrupt
         ctrl_c(number, frame)
 
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: hear}
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, hear)
+    heard = [number for number in handlers if is_main and signal.getsignal(number) is signal.SIG_DFL]
+    for number in heard:
+        signal.signal(number, handlers[number])
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in heard:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager

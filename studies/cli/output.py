@@ -155,8 +155,8 @@ def _real_path(path: Path) -> str:
         return str(path) if path.is_char_device() or path.is_fifo() else os.path.realpath(path)
 
 
-def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
-    """Write a file by a function of its path; None stands for no file.
+def write_text_output(path: Path | None, text: Callable[[], str]) -> None:
+    """Write a text, which is made only if there is a path; None stands for no file.
 
     Raises
     ------
@@ -164,19 +164,12 @@ def write_output(path: Path | None, write: Callable[[Path], object]) -> None:
         If it cannot be written.
     """
     if path is not None:
-        with writing(path), whole_file(path) as partial:
-            write(partial)
-
-
-def write_text_output(path: Path | None, text: Callable[[], str]) -> None:
-    """Write a text, which is made only if there is a path; otherwise like `write_output`."""
-    if path is not None:
         with writing(path):
             write_text(path, text())
 
 
 def write_figure(path: Path | None, axes: Callable[[], Axes], *, dpi: int = 150, **options: Any) -> None:
-    """Write a figure, which is drawn only if there is a path; otherwise like `write_output`.
+    """Write a figure, which is drawn only if there is a path; otherwise like `write_text_output`.
 
     Parameters
     ----------
@@ -191,4 +184,5 @@ def write_figure(path: Path | None, axes: Callable[[], Axes], *, dpi: int = 150,
         return
     figure = axes().get_figure(root=True)
     assert figure is not None  # the axes were just made with one
-    write_output(path, lambda file: figure.savefig(file, dpi=dpi, **options))
+    with writing(path), whole_file(path) as partial:
+        figure.savefig(partial, dpi=dpi, **options)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studies.cli.output import check_outputs, write_figure, write_output, write_text_output
+from studies.cli.output import check_outputs, write_figure, write_text_output
 from studies.input import BadInputError
 from studies.report.figure_style import new_axes
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def test_what_is_not_named_is_not_made() -> None:
     """Tests that without a path nobody writes, composes or draws."""
-    write_output(None, lambda path: pytest.fail("written"))
     write_text_output(None, lambda: pytest.fail("composed"))
     write_figure(None, lambda: pytest.fail("drawn"))
 
