@@ -9,6 +9,8 @@ import re
 import shutil
 import sys
 import textwrap
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from solvers.run.versions import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
     from jinja2 import Template
@@ -162,8 +164,9 @@ class Table(Tabular):
     def to_text(self) -> str:
         """Return the table as wide as the terminal at most, which has 80 columns where there is none.
 
-        Long texts are wrapped between words and after hyphens, those of numbers and of the first column last. A word is
-        cut only where the terminal is narrower than the word.
+        Long texts are wrapped between words, those of numbers and of the first column last. Where a word would be cut,
+        or a row would need more than `MOST_LINES`, the last columns are left out and named below the table; within
+        `wide_tables` none is, and nothing is wrapped.
         """
         from rich.box import HORIZONTALS
         from rich.console import Console
@@ -171,22 +174,25 @@ class Table(Tabular):
         from rich.text import Text
 
         grid = Grid(box=HORIZONTALS, pad_edge=False, padding=(0, 1, 0, 0))
-        width = min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
+        width = sys.maxsize if _is_wide.get() else min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
         cells = [[printable(cell) for cell in row] for row in (self.headings, *self.rows)]
-        widths = _widths(cells, self.is_number, total=width - BORDER - BETWEEN * (len(self.headings) - 1))
-        for heading, right, columns in zip(cells[0], self.is_number, widths, strict=True):
+        cells, widths = _fitting(cells, self.is_number, width - BORDER)
+        left_out = self.headings[len(widths) :]
+        notes = [*self.notes, *([f"Not shown: {', '.join(left_out)}; --wide shows every column."] if left_out else [])]
+        for heading, right, columns in zip(cells[0], self.is_number, widths, strict=False):
             grid.add_column(
                 Text(_wrapped(heading, columns)), justify="right" if right else "left", width=columns, overflow="fold"
             )
         for index, row in enumerate(cells[1:]):
             texts = (Text(_wrapped(cell, columns)) for cell, columns in zip(row, widths, strict=True))
             grid.add_row(*texts, style="bold" if index == self.bold else None)
+        width = min(width, max(sum(widths) + BETWEEN * len(widths) + BORDER, len(self.title), NOTE_WIDTH))
         console = Console(file=io.StringIO(), width=width, force_terminal=sys.stdout.isatty())
         with console.capture() as captured:
             if self.title:
                 console.print(Text(printable(self.title), style="bold"))
             console.print(grid)
-            for note in self.notes:
+            for note in notes:
                 for line in textwrap.wrap(printable(note), NOTE_WIDTH, break_on_hyphens=False):
                     console.print(Text(line))
         return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
@@ -297,6 +303,21 @@ NOTE_WIDTH = 78
 BORDER, BETWEEN = 2, 2
 """Columns of the terminal that the frame takes, and that lie between two columns of a table."""
 
+MOST_LINES = 3
+"""Lines that a row may take before columns are left out."""
+
+_is_wide = ContextVar("is_wide", default=False)
+
+
+@contextmanager
+def wide_tables(is_wide: bool = True) -> Iterator[None]:
+    """Show every column of tables as texts, each row on one line, however wide the terminal is."""
+    token = _is_wide.set(is_wide)
+    try:
+        yield
+    finally:
+        _is_wide.reset(token)
+
 
 def printable(text: str) -> str:
     """Escape characters that would steer a terminal or cannot be encoded, because names in files are free text."""
@@ -307,25 +328,51 @@ def printable(text: str) -> str:
     )
 
 
-def _widths(cells: Sequence[Sequence[str]], is_number: Sequence[bool], total: int) -> list[int]:
+def _fitting(
+    cells: Sequence[Sequence[str]], is_number: Sequence[bool], total: int
+) -> tuple[Sequence[Sequence[str]], list[int]]:
+    """Return the columns that fit, with their widths: as many as leave words whole and rows short, at least two.
+
+    Where no number of columns does both, as many as leave words whole; where none does that, all of them. Below the
+    heading of a column of numbers a text is a word, such as ``[0.5, 1]``.
+    """
+    columns = list(zip(*cells, strict=True))
+    words = [
+        max(len(word) for row, text in enumerate(texts) for word in ([text] if right and row else text.split() or [""]))
+        for texts, right in zip(columns, is_number, strict=True)
+    ]
+    short = [_short_width(texts, word) for texts, word in zip(columns, words, strict=True)]
+    for least in (short, words):
+        for number in range(len(columns), min(2, len(columns)) - 1, -1):
+            room = total - BETWEEN * (number - 1)
+            if sum(least[:number]) <= room:
+                part = [row[:number] for row in cells]
+                return part, _widths(part, is_number[:number], least[:number], room)
+    return cells, _widths(cells, is_number, [1] * len(columns), total - BETWEEN * (len(columns) - 1))
+
+
+def _short_width(texts: Sequence[str], least: int) -> int:
+    """Return the least width of a column, at least that of its longest word, in which no text takes too many lines."""
+    for text in texts:
+        if len(text) > least:
+            least = max(least, -(-len(text) // MOST_LINES))
+            while len(_lines(text, least)) > MOST_LINES:
+                least += 1
+    return least
+
+
+def _widths(cells: Sequence[Sequence[str]], is_number: Sequence[bool], least: Sequence[int], total: int) -> list[int]:
     """Return the widths of columns: as wide as their texts, or narrower where the total is not enough.
 
-    The widest gives way first: of the columns but the first and those of numbers down to the longest piece that must
-    stay whole, then of all columns down to that, then without regard to pieces.
+    The widest gives way first: of the columns but the first and those of numbers down to the least, then of all.
     """
     columns = range(len(is_number))
-    whole = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
-    pieces = [max(len(piece) for text in texts for piece in _pieces(text)) for texts in zip(*cells, strict=True)]
-    limits = [
-        [whole[column] if column == 0 or is_number[column] else pieces[column] for column in columns],
-        pieces,
-        [1] * len(whole),
-    ]
-    widths = list(whole)
-    for least in limits:
+    widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
+    kept = [widths[column] if column == 0 or is_number[column] else least[column] for column in columns]
+    for lowest in (kept, least):
         while sum(widths) > total:
             column = max(
-                (column for column in columns if widths[column] > least[column]), key=widths.__getitem__, default=None
+                (column for column in columns if widths[column] > lowest[column]), key=widths.__getitem__, default=None
             )
             if column is None:
                 break
@@ -333,16 +380,18 @@ def _widths(cells: Sequence[Sequence[str]], is_number: Sequence[bool], total: in
     return widths
 
 
-def _pieces(text: str) -> list[str]:
-    """Return the pieces of a text that must stay whole: words, cut after their hyphens."""
-    return textwrap.wrap(text, 1, break_long_words=False) or [""]
+def _lines(text: str, columns: int) -> list[str]:
+    """Wrap a text between words; a longer word is a line of its own."""
+    return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
 
 
 def _wrapped(text: str, columns: int) -> str:
-    """Put line ends where a text is longer than its column; only a piece that is longer itself is cut."""
+    """Put line ends where a text is longer than its column; a word that is longer itself is cut, at hyphens first."""
     if len(text) <= columns:
         return text
-    lines = textwrap.wrap(text, columns, break_long_words=False)
+    lines = _lines(text, columns)
+    if max(map(len, lines)) > columns:
+        lines = textwrap.wrap(text, columns, break_long_words=False)
     return "\n".join(line[at : at + columns] for line in lines for at in range(0, len(line), columns))
 
 

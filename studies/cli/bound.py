@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instances.spelling import did_you_mean
+from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
 from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, note_unused_threads, problem_of_file
@@ -29,6 +30,7 @@ def bound_command(
         Path | None,
         typer.Option("--latex", metavar="FILE", help="LaTeX table (booktabs) to write, one row for the instance."),
     ] = None,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """List lower bounds of an instance and what proves each."""
@@ -69,7 +71,8 @@ def bound_command(
     if as_json:
         print_json({**table.to_dict(), "seed": run.seed})
     else:
-        print_text(table.to_text())
+        with wide_tables(is_wide):
+            print_text(table.to_text())
 
 
 def _names(problem: "Problem", text: str) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from solvers.table import Table
+from solvers.table import Table, wide_tables
 from studies.cli import options as opt
 from studies.cli.options import cluster
 from studies.cli.output import check_outputs, print_json, print_text
@@ -39,11 +39,13 @@ def convert_command(
     wanted: ConvertOptions,
     cost: opt.CostOptions,
     is_list: Annotated[bool, typer.Option("--list", help="List the formats and their options instead.")] = False,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Read a file of a public format and write it as an instance."""
     if is_list:
-        _print_formats(as_json=as_json)
+        with wide_tables(is_wide):
+            _print_formats(as_json=as_json)
         return
     file, from_, output = wanted.file, wanted.from_, wanted.output
     texts = wanted.set_ or []

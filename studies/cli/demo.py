@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.open_study import on_store
 from studies.cli.output import print_json, print_text
@@ -38,6 +39,7 @@ def demo_command(
             help="Time for each exact run.",
         ),
     ] = 20.0,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Show the gap of every heuristic on small instances."""
@@ -57,7 +59,7 @@ def demo_command(
     report = out / "report.html"
     with writing(out):
         with StudyProgress() as progress:
-            run_study(spec, out, on_state=progress.update)
+            run_study(spec, out, on_state=progress.show)
         with StudyStore(out) as store:
             frame, instances = to_frame(store), study_record(store).instances
             write_schedules(store, out / "schedules")
@@ -67,7 +69,10 @@ def demo_command(
     if as_json:
         print_json({"folder": str(out), "report": str(report), "gap_table": comparison.to_dict()})
     else:
-        print_text(f"{_instance_table(instances)}\n\n{comparison.table(COLUMNS)}\n\nreport: {report}")
+        columns = None if is_wide else COLUMNS
+        with wide_tables(is_wide):
+            text = f"{_instance_table(instances)}\n\n{comparison.table(columns)}"
+        print_text(f"{text}\n\nreport: {report}")
 
 
 def demo_spec(*, seed: int, threads: int, time_limit: float) -> "StudySpec":

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.options import cluster
 from studies.cli.output import check_distinct, check_writable, print_json, print_text
@@ -53,6 +54,7 @@ def generate_command(
     is_list: Annotated[
         bool, typer.Option("--list", help="List families, cluster presets and kinds of GPU instead.")
     ] = False,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Make one instance of a named family and write it to a file."""
@@ -62,7 +64,8 @@ def generate_command(
         if as_json:
             print_json(generator_list())
         else:
-            print_text(generator_list_text())
+            with wide_tables(is_wide):
+                print_text(generator_list_text())
         return
     family, output, schedule_out = wanted.family, wanted.output, wanted.schedule_out
     if family is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instances.fields import one_of
-from solvers.table import printable
+from solvers.table import printable, wide_tables
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, on_store, open_study
 from studies.cli.output import check_outputs, note, print_json, print_text, write_text_output
@@ -132,6 +132,7 @@ def _read(folder: Path | None) -> "Library":
 def library_list_command(
     meant: EntryOptions,
     is_open: OPEN = False,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """List instances with their best bounds and schedules."""
@@ -148,7 +149,8 @@ def library_list_command(
             }
         )
     else:
-        print_text(list_text(known, chosen))
+        with wide_tables(is_wide):
+            print_text(list_text(known, chosen))
 
 
 def library_show_command(
@@ -262,6 +264,7 @@ def library_gaps_command(
     markdown: opt.MARKDOWN = None,
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Runs to write, as CSV.")] = None,
     library: LIBRARY = None,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Hold a study on the library (`study run library`) against the ledger."""
@@ -280,7 +283,8 @@ def library_gaps_command(
     if as_json:
         print_json(gaps.to_dict())
     else:
-        print_text(gaps.to_text())
+        with wide_tables(is_wide):
+            print_text(gaps.to_text())
 
 
 DEFAULT_METHODS = "bounds,cp-sat,lns,srtf,wcs-duration"

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from solvers.table import Table
+from solvers.table import Table, wide_tables
 from studies.cli import options as opt
 from studies.cli.output import print_json, print_text
 from studies.text import aligned
@@ -18,7 +18,7 @@ KINDS = {
 """What the kinds of methods mean, by problem."""
 
 
-def methods_command(as_json: opt.AS_JSON = False) -> None:
+def methods_command(is_wide: opt.WIDE = False, as_json: opt.AS_JSON = False) -> None:
     """List all methods and bounds."""
     from solvers.problem import PROBLEMS
 
@@ -35,7 +35,8 @@ def methods_command(as_json: opt.AS_JSON = False) -> None:
             ]
         print_json(document)
         return
-    print_text("\n\n".join(table.to_text() for problem in PROBLEMS.values() for table in _tables(problem)))
+    with wide_tables(is_wide):
+        print_text("\n\n".join(table.to_text() for problem in PROBLEMS.values() for table in _tables(problem)))
 
 
 def _tables(problem: "Problem") -> list[Table]:

@@ -37,8 +37,11 @@ def command_of(function: Callable[..., Any]) -> Callable[..., Any]:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     def command(**values: Any) -> Any:
+        from studies.cli.progress import CommandProgress
+
         made = {name: kind(**{each: values.pop(each) for each in own}) for name, (kind, own) in groups.items()}
-        return function(**made, **values)
+        with CommandProgress(function.__name__.removesuffix("_command").replace("_", " ")):
+            return function(**made, **values)
 
     command.__doc__, command.__name__ = function.__doc__, function.__name__
     command.__annotations__ = {}
@@ -141,6 +144,7 @@ INSTANCE = Annotated[
     Path, typer.Argument(metavar="FILE", help="Instance, a JSON file of format optgap/dag or optgap/jobs.")
 ]
 AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else there.")]
+WIDE = Annotated[bool, typer.Option("--wide", help="Show every column of tables, each row on one line.")]
 SEED = Annotated[
     int, typer.Option("--seed", parser=integer("--seed", low=0), metavar="N", help="Seed of everything random.")
 ]

@@ -63,8 +63,14 @@ def open_streams() -> None:
             setattr(sys, name, stream)
 
 
+before_answers: list[Callable[[], None]] = []
+"""What ends before an answer is printed: lines that a terminal shows meanwhile."""
+
+
 def print_text(text: str) -> None:
     """Print an answer."""
+    for end in before_answers:
+        end()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, note, print_json, print_text, write_figure, write_text_output
 from studies.cli.progress import RunProgress
@@ -31,7 +32,7 @@ def study_command(name: str, study: PaperStudy, line: str) -> Callable[..., None
         files["figure"] = option(None, f"{figure.help}: .png, .pdf or .svg.")
     outputs: Any = make_dataclass("Outputs", [(file, Path | None, each) for file, each in files.items()])
 
-    def command(chosen: Any, written: Any, as_json: opt.AS_JSON = False) -> None:
+    def command(chosen: Any, written: Any, is_wide: opt.WIDE = False, as_json: opt.AS_JSON = False) -> None:
         picture = getattr(written, "figure", None)
         check_outputs(
             list(_files(chosen, "read")), [*_files(chosen, "written"), *_files(written, "written")], figure=picture
@@ -45,8 +46,10 @@ def study_command(name: str, study: PaperStudy, line: str) -> Callable[..., None
         if as_json:
             print_json(study.document(result, chosen))
         else:
-            print_text("\n\n".join(table.to_text() for table in study.tables(result)))
+            with wide_tables(is_wide):
+                print_text("\n\n".join(table.to_text() for table in study.tables(result)))
 
+    command.__name__ = f"study {name}"
     command.__annotations__ |= {"chosen": study.options, "written": outputs}
     command.__doc__ = f"{line}\n\n{study.description}"
     return command

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from heuristics.search.clock import Stopwatch
 from heuristics.search.progress import Callback
 from solvers.table import printable
+from studies.cli.output import before_answers, note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
     from rich.live import Live
+    from rich.progress import Progress
     from rich.text import Text
 
-    from heuristics.search.progress import Progress
+    from heuristics.search.progress import Progress as SearchProgress
 
 
 DELAY_SECONDS = 1.0
@@ -27,8 +29,80 @@ BAR_WIDTH = 20
 """Width in characters of the bar of jobs that have started."""
 
 
-class LiveProgress(Callback):
-    """A line on stderr with incumbent, bound, gap and time, while it is entered; only on a terminal.
+QUIET_SECONDS, LONGEST_SILENCE = 2.0, 60.0
+"""Where stderr is no terminal, it is told what goes on after the first, then twice as late each time, up to the last."""
+
+
+class Display:
+    """Shows on a terminal, or tells any other stderr now and then, what goes on while it is entered.
+
+    One that is entered within another takes its place until it ends.
+    """
+
+    _entered: ClassVar[list[Display]] = []
+
+    def __init__(self) -> None:
+        self._watch = Stopwatch()
+        self._is_over = threading.Event()
+        self._speaker: threading.Thread | None = None
+
+    def line(self) -> str:
+        """Return the state as text."""
+        raise NotImplementedError
+
+    def _draw(self) -> None:
+        """Begin to show the state on a terminal."""
+        raise NotImplementedError
+
+    def _wipe(self) -> None:
+        """Wipe it."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        """Begin, after a while."""
+        if self._entered:
+            self._entered[-1].hide()
+        self._entered.append(self)
+        self._show()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End, and leave nothing on a terminal."""
+        self.hide()
+        if self in self._entered:
+            self._entered.remove(self)
+        if self._entered:
+            self._entered[-1]._show()  # noqa: SLF001  # of the same class
+
+    def hide(self) -> None:
+        """Stop to show and to tell anything."""
+        self._is_over.set()
+        if self._speaker is not None:
+            self._speaker.join()
+            self._speaker = None
+        self._wipe()
+
+    def _show(self) -> None:
+        """Begin, or go on."""
+        self._is_over = threading.Event()
+        if sys.stderr.isatty():
+            self._draw()
+        else:
+            self._speaker = threading.Thread(target=self._tell, args=(self._is_over,), daemon=True)
+            self._speaker.start()
+
+    def _tell(self, is_over: threading.Event) -> None:
+        """Write the state from time to time."""
+        wait = QUIET_SECONDS
+        while not is_over.wait(wait):
+            note(self.line())
+            wait = min(2 * wait, LONGEST_SILENCE)
+
+
+class LiveProgress(Display, Callback):
+    """A line on stderr with incumbent, bound, gap and time, while it is entered.
 
     Parameters
     ----------
@@ -46,40 +120,22 @@ class LiveProgress(Callback):
     """
 
     def __init__(self, doing: str, lower_bound: int | None = None, *, is_search: bool = True) -> None:
+        super().__init__()
         self.doing = doing
         self.then: str | None = None
         self.is_search = is_search
         self.lower_bound = lower_bound
         self._objective: int | None = None
         self._started: tuple[int, int] | None = None  # jobs, and how many there are in all
-        self._watch = Stopwatch()
-        self._timer = threading.Timer(DELAY_SECONDS, self._show)
-        self._timer.daemon = True
+        self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
         self._live: Live | None = None
-        self._is_over = False
 
-    def __enter__(self) -> Self:
-        """Wait before anything is shown."""
-        if sys.stderr.isatty():
-            self._timer.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Wipe the line."""
-        self._timer.cancel()
-        with self._lock:
-            self._is_over = True
-            if self._live is not None:
-                self._live.stop()
-
-    def on_incumbent(self, progress: Progress) -> None:
+    def on_incumbent(self, progress: SearchProgress) -> None:
         """Remember the objective."""
         self._objective = progress.objective
 
-    def on_bound(self, progress: Progress) -> None:
+    def on_bound(self, progress: SearchProgress) -> None:
         """Remember the bound."""
         if progress.lower_bound is not None:
             self.lower_bound = max(progress.lower_bound, self.lower_bound or 0)
@@ -90,7 +146,7 @@ class LiveProgress(Callback):
         if started is not None and of_all:
             self._started = int(started), int(of_all)
 
-    def on_end(self, progress: Progress) -> None:
+    def on_end(self, progress: SearchProgress) -> None:
         """Show what follows."""
         self.doing = self.then or self.doing
 
@@ -116,16 +172,37 @@ class LiveProgress(Callback):
             parts.append(f"gap {100 * (objective - bound) / bound:.2f} %")
         return "  ".join(parts)
 
-    def _show(self) -> None:
+    def _draw(self) -> None:
+        """Wait before the line is shown."""
+        self._timer = threading.Timer(DELAY_SECONDS, self._begin)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _begin(self) -> None:
         """Begin to show the line."""
         from rich.console import Console
         from rich.live import Live
 
-        live = Live(console=Console(stderr=True), get_renderable=self._text, refresh_per_second=4, transient=True)
+        live = Live(
+            console=Console(stderr=True),
+            get_renderable=self._text,
+            refresh_per_second=4,
+            transient=True,
+            redirect_stdout=False,
+        )
         with self._lock:
-            if not self._is_over:
+            if not self._is_over.is_set():
                 self._live = live
                 live.start()
+
+    def _wipe(self) -> None:
+        """Wipe the line."""
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            if self._live is not None:
+                self._live.stop()
+                self._live = None
 
     def _text(self) -> Text:
         """Return the line for Rich, cut to the terminal."""
@@ -134,36 +211,63 @@ class LiveProgress(Callback):
         return Text(self.line(), no_wrap=True, overflow="ellipsis")
 
 
-class RunProgress:
-    """A bar on stderr with what is going on, while it is entered; only on a terminal."""
+class CommandProgress(LiveProgress):
+    """A line on stderr with the name of a command that shows nothing else, until it prints its answer."""
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TimeElapsedColumn(),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task("", total=None)
+    def __init__(self, name: str) -> None:
+        super().__init__(name, is_search=False)
 
     def __enter__(self) -> Self:
-        """Show the bar."""
-        self._progress.start()
-        return self
+        """Begin; what the command prints ends it."""
+        before_answers.append(self.hide)
+        return super().__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Wipe the bar."""
-        self._progress.stop()
+        """End."""
+        before_answers.remove(self.hide)
+        super().__exit__(kind, error, traceback)
+
+
+class RunProgress(Display):
+    """A bar on stderr with what is going on, while it is entered; a line from time to time where it is no terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._doing, self._done, self._total = "", 0, 0
+        self._bar: Progress | None = None
+        self._task: Any = None
+
+    def line(self) -> str:
+        """Return the state as text."""
+        return f"{self._watch.seconds:6.1f} s  {self._done} of {self._total}  {self._doing}"
 
     def update(self, doing: str, done: int, total: int) -> None:
         """Show what is going on."""
-        self._progress.update(self._task, description=printable(doing), completed=done, total=total)
+        self._doing, self._done, self._total = printable(doing), done, total
+        if self._bar is not None:
+            self._bar.update(self._task, description=self._doing, completed=done, total=total)
+
+    def _draw(self) -> None:
+        """Show the bar."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._bar = Progress(
+            TimeElapsedColumn(),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}", markup=False),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+        )
+        self._task = self._bar.add_task(self._doing, completed=self._done, total=self._total or None)
+        self._bar.start()
+
+    def _wipe(self) -> None:
+        """Wipe the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

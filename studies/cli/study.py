@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, budgets_of_study, on_store, open_study, read_spec
 from studies.cli.output import (
@@ -82,7 +83,7 @@ def study_run_command(
                 workers=workers,
                 executor=executor,
                 retry_failed=retry_failed,
-                on_state=progress.update,
+                on_state=progress.show,
             )
     except ExecutorError as error:
         raise BadInputError(f"{'--workers' if dask is None else '--dask'}: {error}") from error
@@ -205,6 +206,7 @@ def study_table_command(
     traces_file: Annotated[
         Path | None, typer.Option("--traces", metavar="FILE", help="CSV with a row per improvement of every run.")
     ] = None,
+    is_wide: opt.WIDE = False,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Tabulate a study: gaps, bounds, times to targets, tests."""
@@ -254,7 +256,8 @@ def study_table_command(
         failed = failures[["instance", "label", "budget", "repetition", "error"]].to_dict("records")
         print_json({"comparisons": [table.to_dict() for table in tables], "failed": failed})
         return
-    print_text("\n\n".join(table.to_text() for table in tables))
+    with wide_tables(is_wide):
+        print_text("\n\n".join(table.to_text() for table in tables))
     for (label, error), group in failures.groupby(["label", "error"], sort=False):
         note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
 

@@ -4,56 +4,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from instances.units import duration_text
 from solvers.table import Table, printable
+from studies.cli.progress import RunProgress
 from studies.experiment.plan import plan_seconds
 from studies.experiment.specification import JOBS
 from studies.text import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
-    from types import TracebackType
 
     from studies.experiment.plan import StudyPlan
     from studies.experiment.run_study import StudyState
 
 
-class StudyProgress:
-    """A bar on stderr with runs done, running and failed and the time left, while it is entered; only on a terminal."""
+class StudyProgress(RunProgress):
+    """A bar on stderr with runs done, running and failed and the time left, while it is entered."""
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TimeElapsedColumn(),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}", markup=False),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task("", total=None)
-
-    def __enter__(self) -> Self:
-        """Show the bar."""
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Wipe the bar."""
-        self._progress.stop()
-
-    def update(self, state: StudyState) -> None:
+    def show(self, state: StudyState) -> None:
         """Show how things stand."""
-        done = state.finished + state.failed
-        self._progress.update(self._task, description=progress_text(state), completed=done, total=state.planned)
+        self.update(progress_text(state), state.finished + state.failed, state.planned)
 
 
 def progress_text(state: StudyState) -> str:

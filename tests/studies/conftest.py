@@ -20,6 +20,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     """Run the command line in an empty folder, 80 columns wide."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("studies.cli.progress.QUIET_SECONDS", 1e6)
 
     def run_command(*arguments: str) -> Ended:
         capsys.readouterr()

@@ -115,7 +115,7 @@ def test_ctrl_c_ends_the_demo(
     """Tests that Ctrl-C in a run ends the whole demo with status 130 and without a traceback."""
     spec = small_demo(tmp_path, [example_e])
     monkeypatch.setattr("studies.cli.demo.demo_spec", lambda **_: spec)
-    update = "studies.cli.study_progress.StudyProgress.update"
+    update = "studies.cli.study_progress.StudyProgress.show"
     monkeypatch.setattr(update, lambda *state: signal.raise_signal(signal.SIGINT))
     ended = run("demo", "--out", "out")
     assert (ended.status, ended.out, ended.err.strip()) == (130, "", "")

@@ -33,6 +33,7 @@ from solvers.run.contradiction import ContradictionError
 from solvers.solve import solve
 from studies.cli.main import COMMANDS, GROUPS
 from studies.cli.progress import LiveProgress
+from tests.studies.run_command import check_fits, run_with_tables
 
 if TYPE_CHECKING:
     from tests.studies.run_command import Run
@@ -87,6 +88,33 @@ def test_every_group_lists_its_commands(run: Run, group: str) -> None:
         if name.rpartition(" ")[0] == group:
             assert f"{name.rpartition(' ')[2]} {line}" in listed
     assert max(map(len, ended.out.splitlines())) <= 80
+
+
+TABLES = [
+    ("methods",),
+    ("generate", "--list"),
+    ("convert", "--list"),
+    ("bound", "e.json"),
+    ("library", "list"),
+    ("study", "run", "whales", "--dry-run"),
+]
+"""Commands that print tables."""
+
+
+@pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
+def test_tables_fit_80_columns(
+    arguments: tuple[str, ...], run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that no word is broken, no row takes four lines, and `--wide` shows what is left out."""
+    ended, tables = run_with_tables(run, monkeypatch, *arguments)
+    assert (ended.status, bool(tables)) == (0, True)
+    assert max(map(len, ended.out.splitlines())) <= 80 + 12 * (arguments == ("library", "list"))  # the identifier
+    for table, text in tables:
+        check_fits(table, text)
+    if "Not shown" in ended.out:
+        wide = run(*arguments, "--wide")
+        assert "Not shown" not in wide.out
+        assert all(f" {heading}" in wide.out for table, _ in tables for heading in table.headings)
 
 
 def test_version_is_one_line(run: Run) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from heuristics.search.progress import Progress
 from studies.cli import progress as live_progress
-from studies.cli.progress import LiveProgress
+from studies.cli.output import print_text
+from studies.cli.progress import CommandProgress, Display, LiveProgress, RunProgress
 
 if TYPE_CHECKING:
     import pytest
@@ -68,6 +69,44 @@ def test_terminal_sees_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "heft  incumbent 12  bound 10  gap 20.00 %" in _shown(Terminal(), monkeypatch)
 
 
-def test_pipe_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that stderr stays empty where it is no terminal."""
+def test_pipe_sees_nothing_of_a_short_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that stderr stays empty where it is no terminal and nothing takes long."""
     assert _shown(io.StringIO(), monkeypatch) == ""
+
+
+def _told(progress: Display, stream: io.StringIO, what: str) -> bool:
+    """Say whether a text comes on a stream while some progress is entered."""
+    with progress:
+        deadline = time.monotonic() + 10.0
+        while what not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return what in stream.getvalue()
+
+
+def test_pipe_is_told_what_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that stderr is told the state where it is no terminal, by the innermost progress."""
+    stream = io.StringIO()
+    monkeypatch.setattr(live_progress, "QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(sys, "stderr", stream)
+    runs = RunProgress()
+    runs.update("dag-007", 7, 262)
+    with CommandProgress("library check"):
+        assert _told(runs, stream, "s 7 of 262 dag-007\n")
+        assert _told(LiveProgress("heft", 5), stream, "s heft incumbent none bound 5\n")
+    assert _told(CommandProgress("library check"), stream, "s library check\n")
+
+
+def test_terminal_sees_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a bar replaces the line of the command on a terminal, and that answers do not go to stderr."""
+    stream, answers = Terminal(), io.StringIO()
+    for name, value in (("stderr", stream), ("stdout", answers)):
+        monkeypatch.setattr(sys, name, value)
+    monkeypatch.setattr(live_progress, "DELAY_SECONDS", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    runs = RunProgress()
+    with CommandProgress("library check"):
+        runs.update("dag-007", 7, 262)
+        assert _told(runs, stream, "")
+        assert _told(LiveProgress("x", is_search=False), stream, "s  x")
+        print_text("answer")
+    assert answers.getvalue() == "answer\n"
