@@ -175,8 +175,8 @@ class Table(Tabular):
 
         grid = Grid(box=HORIZONTALS, pad_edge=False, padding=(0, 1, 0, 0))
         width = sys.maxsize if _is_wide.get() else min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
-        cells = [[printable(cell) for cell in row] for row in (self.headings, *self.rows)]
-        cells, widths = _fitting(cells, self.is_number, width - BORDER)
+        texts = [[printable(cell) for cell in row] for row in (self.headings, *self.rows)]
+        cells, widths = _fitting(texts, self.is_number, width - BORDER)
         left_out = self.headings[len(widths) :]
         notes = [*self.notes, *([f"Not shown: {', '.join(left_out)}; --wide shows every column."] if left_out else [])]
         for heading, right, columns in zip(cells[0], self.is_number, widths, strict=False):
@@ -184,8 +184,8 @@ class Table(Tabular):
                 Text(_wrapped(heading, columns)), justify="right" if right else "left", width=columns, overflow="fold"
             )
         for index, row in enumerate(cells[1:]):
-            texts = (Text(_wrapped(cell, columns)) for cell, columns in zip(row, widths, strict=True))
-            grid.add_row(*texts, style="bold" if index == self.bold else None)
+            shown = (Text(_wrapped(cell, columns)) for cell, columns in zip(row, widths, strict=True))
+            grid.add_row(*shown, style="bold" if index == self.bold else None)
         width = min(width, max(sum(widths) + BETWEEN * len(widths) + BORDER, len(self.title), NOTE_WIDTH))
         console = Console(file=io.StringIO(), width=width, force_terminal=sys.stdout.isatty())
         with console.capture() as captured:

@@ -30,7 +30,7 @@ BAR_WIDTH = 20
 
 
 QUIET_SECONDS, LONGEST_SILENCE = 2.0, 60.0
-"""Where stderr is no terminal, it is told what goes on after the first, then twice as late each time, up to the last."""
+"""Where stderr is no terminal, it is told what goes on after the first, then twice as late each time up to the last."""
 
 
 class Display:

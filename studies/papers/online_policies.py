@@ -286,8 +286,8 @@ def _run(chosen: OnlineOptions, monitor: Monitor) -> OnlineStudy:
             seed=chosen.seed,
             on_state=lambda state: monitor.update(state.doing, state.finished + state.failed, state.planned),
         )
-    for (label, error), group in frame[frame["status"] == "failed"].groupby(["label", "error"], sort=False):
-        monitor.note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {error}")
+    for (label, reason), group in frame[frame["status"] == "failed"].groupby(["label", "error"], sort=False):
+        monitor.note(f"{label}: {len(group)} runs failed, such as on {group['instance'].iloc[0]}. {reason}")
     return OnlineStudy(frame, online_summary(frame))
 
 
