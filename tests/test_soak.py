@@ -49,7 +49,7 @@ CALLS = (
     "convert --from pipedream profile.txt --gpus mixed-2 -o out.json",
     "solve e.json --threads 1 --time-limit 20 --schedule-out out.json --gantt out.svg",
     "solve e.json -m woa --evaluations 20000 --schedule-out out.json --gantt out.png",
-    "solve e.json.gz -m milp-disjunctive --threads 1 --time-limit 20 --schedule-out out.json",
+    "solve e.json.gz -m milp-disjunctive --threads 1 --time-limit 5 --schedule-out out.json",
     "solve e.json -m lns --time-limit 3 --threads 1 --schedule-out out.json",
     "solve jobs.json -m fifo --schedule-out out.json --gantt out.svg",
     "bound e.json --csv out.csv --latex out.tex",
@@ -218,7 +218,6 @@ def test_a_fault_is_survived(seed: int, prepared: Path, tmp_path: Path, usual: d
     if call not in usual:  # this also compiles what is compiled on first use
         shutil.copytree(prepared, tmp_path / "usual")
         usual[call] = run(call, tmp_path / "usual")
-        usual[call] = run(call, shutil.copytree(prepared, tmp_path / "again"))
         assert "Traceback" not in usual[call].err, usual[call].err
     folder = Path(shutil.copytree(prepared, tmp_path / "here"))
     if rng.random() < 0.5 and "--out out" not in call:  # what the command writes is there already

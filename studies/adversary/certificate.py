@@ -160,7 +160,7 @@ class AdversaryFolder:
         self._trace.flush()
 
     def write(self, certificate: Certificate) -> None:
-        """Replace the last certificate and the files beside it once all of them are written.
+        """Replace the last certificate and the files next to it once all of them are written.
 
         The old files of instance and schedules are removed before the certificate is replaced, and the new ones put in
         their places after it. Whenever the process dies, a certificate is therefore never accompanied by files of

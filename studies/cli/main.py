@@ -244,6 +244,15 @@ REPEATED_SECONDS = 1.0
 """A second SIGTERM within this time asks for nothing new: the command `timeout` sends two at once."""
 
 
+class StopRequestError(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM: Python kills its own process where a plain `KeyboardInterrupt` has passed a call of `exec`."""
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """Handle a signal that no method listens to."""
+    raise StopRequestError
+
+
 @contextmanager
 def listening(requests: list[float]) -> Iterator[None]:
     """Let SIGTERM, which batch systems send before they kill, do what Ctrl-C does; keep the times at which it came."""
@@ -254,11 +263,11 @@ def listening(requests: list[float]) -> Iterator[None]:
         if is_repeated:
             return
         ctrl_c = signal.getsignal(signal.SIGINT)
-        if not callable(ctrl_c):  # ignored, as in jobs that a script starts in the background
-            raise KeyboardInterrupt
+        if not callable(ctrl_c) or ctrl_c is signal.default_int_handler:  # ignored in the background jobs of a script
+            ctrl_c = _stop
         ctrl_c(number, frame)
 
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: hear}
+    handlers = {signal.SIGINT: _stop, signal.SIGTERM: hear}
     is_main = threading.current_thread() is threading.main_thread()
     heard = [number for number in handlers if is_main and signal.getsignal(number) is signal.SIG_DFL]
     for number in heard:

@@ -299,6 +299,10 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*PROFILE, "--set", "micro_batches=10000000000"), "--set micro_batches: expected an integer of at most"),
     ((*PROFILE, "--reference-kind", "V100"), "--reference-kind: expected one of K80, "),
     (("solve", "/dev/zero"), "/dev/zero: expected a regular file, got a device or a pipe."),
+    (
+        ("solve", "e.json", "-m", "ddqn", "--set", "weights=/dev/zero"),
+        "ddqn, /dev/zero: expected a regular file, got",
+    ),
     (("bound", "e.json", "--methods", "heft"), "--methods: expected one of critical-path, "),
     (("bound", "e.json", "--methods", "area,"), "--methods: expected one of critical-path, "),
     (("generate",), "FAMILY: expected the name of a family (see --list), got nothing."),
