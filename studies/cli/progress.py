@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -26,7 +27,7 @@ DELAY_SECONDS = 1.0
 """Runs that end sooner show nothing."""
 
 BAR_WIDTH = 20
-"""Width in characters of the bar of jobs that have started."""
+"""Width of bars in characters."""
 
 
 QUIET_SECONDS, LONGEST_SILENCE = 2.0, 60.0
@@ -247,7 +248,8 @@ class RunProgress(Display):
         """Show what is going on."""
         self._doing, self._done, self._total = printable(doing), done, total
         if self._bar is not None:
-            self._bar.update(self._task, description=self._doing, completed=done, total=total)
+            room = max(shutil.get_terminal_size().columns - 2 * BAR_WIDTH, BAR_WIDTH)  # beside time, bar and numbers
+            self._bar.update(self._task, description=self._doing[:room], completed=done, total=total)
 
     def _draw(self) -> None:
         """Show the bar."""
@@ -256,7 +258,7 @@ class RunProgress(Display):
 
         self._bar = Progress(
             TimeElapsedColumn(),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=BAR_WIDTH),
             MofNCompleteColumn(),
             TextColumn("{task.description}", markup=False),
             console=Console(stderr=True),
