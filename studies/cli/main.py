@@ -244,6 +244,10 @@ REPEATED_SECONDS = 1.0
 """A second SIGTERM within this time asks for nothing new: the command `timeout` sends two at once."""
 
 
+AGAIN_SECONDS = 0.05
+"""A request that came while an object was being deleted, where Python drops it, is made again after this time."""
+
+
 class StopRequestError(KeyboardInterrupt):
     """Ctrl-C or SIGTERM: Python kills its own process where a plain `KeyboardInterrupt` has passed a call of `exec`."""
 
@@ -267,14 +271,23 @@ def listening(requests: list[float]) -> Iterator[None]:
             ctrl_c = _stop
         ctrl_c(number, frame)
 
+    def try_again(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            kept(unraisable)
+            return
+        threading.Timer(AGAIN_SECONDS, signal.raise_signal, [signal.SIGINT]).start()
+
+    kept = sys.unraisablehook
     handlers = {signal.SIGINT: _stop, signal.SIGTERM: hear}
     is_main = threading.current_thread() is threading.main_thread()
     heard = [number for number in handlers if is_main and signal.getsignal(number) is signal.SIG_DFL]
     for number in heard:
         signal.signal(number, handlers[number])
+    sys.unraisablehook = try_again
     try:
         yield
     finally:
+        sys.unraisablehook = kept
         for number in heard:
             signal.signal(number, signal.SIG_DFL)
 

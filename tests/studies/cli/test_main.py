@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -273,6 +274,25 @@ def test_sigterm_is_like_ctrl_c(run: Run, example_file: str, monkeypatch: pytest
     assert (ended.status, ended.out, ended.err) == (143, "", "")
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert signal.signal(signal.SIGINT, signal.default_int_handler) is ctrl_c
+
+
+def test_ctrl_c_is_heard_while_an_object_is_deleted(
+    run: Run, example_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that an interrupt in `__del__`, which Python prints and drops, ends the command all the same."""
+
+    class Loud:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def delete(*arguments: object) -> None:
+        Loud()
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(LiveProgress, "__enter__", delete)
+    ended = run("solve", example_file, "-m", "heft")
+    assert (ended.status, ended.out, ended.err) == (130, "", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
