@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
 import os
 import signal
-import tempfile
-import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
-from numba.core import event
 
+from instances.compilation import COMPILATION
 from instances.dag.instance import DagInstance
 from instances.readers.dag.heterogeneous_text import read_heterogeneous_text
 from tests.real_data import real_data
@@ -34,33 +30,8 @@ settings.load_profile("optgap")
 
 
 def pytest_configure() -> None:
-    """Let one process of `pytest -n` at a time compile kernels, so that the others find them on disk."""
-    if run := os.environ.get("PYTEST_XDIST_TESTRUNUID"):
-        event.register("numba:compiler_lock", OneCompiler(Path(tempfile.gettempdir()) / f"optgap-kernels-{run}.lock"))
-
-
-class OneCompiler(event.Listener):
-    """Holds a lock on a file while this process looks for a compiled kernel or compiles it.
-
-    Numba has no such lock: without it, two processes that need the same kernels compile them side by side.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.held = threading.local()
-
-    def on_start(self, event: event.Event) -> None:
-        """Wait for the lock where a thread begins its outermost compilation."""
-        self.held.depth = getattr(self.held, "depth", 0) + 1
-        if self.held.depth == 1:
-            self.held.file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self.held.file, fcntl.LOCK_EX)
-
-    def on_end(self, event: event.Event) -> None:
-        """Release the lock where the outermost compilation ends."""
-        self.held.depth -= 1
-        if self.held.depth == 0:
-            os.close(self.held.file)
+    """Keep the line about compilation out of what tests read."""
+    COMPILATION.say = None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

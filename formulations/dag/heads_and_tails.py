@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.join import INFINITE, JoinItems, earliest_start, nic_join
 from instances.dag.contention import Contention, server_of_gpu
 from instances.dag.graph import predecessors, successors
 from instances.dag.objective import Objective
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def heads_and_tails(
     before, after = predecessors(instance), successors(instance)
     same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
     forward = _Direction(
-        order=instance.topological_order,
+        order=np.array(instance.topological_order),
         offsets=before.offsets,
         neighbours=before.tasks,
         edge_bytes=instance.edge_bytes[before.edges],
@@ -122,7 +122,7 @@ class _Direction(NamedTuple):
     release: NDArray[np.int64]  # (n,)
 
 
-@njit(cache=True)
+@kernel
 def _heads(
     side: _Direction,
     durations: NDArray[np.int64],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from instances.kernels import inner_kernel, sort_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +16,7 @@ INFINITE = 2**60
 """Head and tail where a task cannot sit on a GPU; sums of a few stay within 64 bits."""
 
 
-@njit(cache=True)
+@inner_kernel
 def earliest_start(
     size: int,
     remote: NDArray[np.int64],
@@ -93,7 +94,7 @@ class JoinItems(NamedTuple):
     away: NDArray[np.int64]  # on another server: least arrival
 
 
-@njit(cache=True)
+@inner_kernel
 def nic_join(items: JoinItems, at_least: int, infinite: int) -> int:
     """Return a lower bound on the start of a task whose transfers from other servers share one incoming side.
 
@@ -120,7 +121,11 @@ def nic_join(items: JoinItems, at_least: int, infinite: int) -> int:
     """
     if len(items.away) < 2 or at_least >= infinite:
         return at_least
-    order = np.argsort(-items.away_work / np.maximum(items.local_work, 1e-9))
+    count = len(items.away)
+    rate, order, scratch = np.empty(count), np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    for item in range(count):
+        rate[item] = -items.away_work[item] / max(float(items.local_work[item]), 1e-9)
+    sort_by(rate, count, order, scratch)
     if _may_start_by(items, order, at_least):
         return at_least
     refuted, step = at_least, 1  # invariant: a start by `refuted` is impossible
@@ -137,7 +142,7 @@ def nic_join(items: JoinItems, at_least: int, infinite: int) -> int:
     return possible
 
 
-@njit(cache=True)
+@inner_kernel
 def _may_start_by(items: JoinItems, order: NDArray[np.int64], t: int) -> bool:
     """Say whether no pair of ticks refutes that all predecessors are done and their data is there by t."""
     for item in order:
@@ -153,7 +158,7 @@ def _may_start_by(items: JoinItems, order: NDArray[np.int64], t: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@inner_kernel
 def _fits_from(items: JoinItems, order: NDArray[np.int64], t: int, a: int, b: int) -> bool:
     """Say whether the GPU from a and the incoming side from b can take, by t, what must be there, in fractions."""
     gpu, nic = t - a, t - b

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.heads_and_tails import HeadsAndTails
 from formulations.dag.join import INFINITE
@@ -17,6 +16,7 @@ from instances.dag.graph import predecessors, successors
 from instances.dag.instance import NO_LIMIT, DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -268,7 +268,7 @@ class Cut(NamedTuple):
     last: int
 
 
-@njit(cache=True)
+@inner_kernel
 def _delay(graph: WayGraph, data: int, k: int, l: int) -> int:
     """Return the transfer delay of some data from GPU k to GPU l."""
     if k == l or data == 0:
@@ -276,7 +276,7 @@ def _delay(graph: WayGraph, data: int, k: int, l: int) -> int:
     return int(graph.latency[k, l] + math.ceil(data / graph.bytes_per_tick[k, l]))
 
 
-@njit(cache=True)
+@kernel
 def outer_heads(cut: Cut) -> NDArray[np.int64]:
     """Return the earliest start of each free task by its release and the fixed tasks before it, shape (q, m)."""
     graph, order, position, gpu, start = cut.graph, cut.order, cut.position, cut.gpu, cut.start
@@ -304,7 +304,7 @@ def outer_heads(cut: Cut) -> NDArray[np.int64]:
     return heads
 
 
-@njit(cache=True)
+@kernel
 def outer_tails(cut: Cut) -> NDArray[np.int64]:
     """Return the longest way from each free task's finish through fixed tasks to every sink, shape (q, m, sinks).
 
@@ -345,7 +345,7 @@ def outer_tails(cut: Cut) -> NDArray[np.int64]:
     return tails
 
 
-@njit(cache=True)
+@kernel
 def fixed_completion(cut: Cut) -> NDArray[np.int64]:
     """Return the completion time of every sink without the free tasks, shape (sinks,)."""
     graph, order, position, gpu, start = cut.graph, cut.order, cut.position, cut.gpu, cut.start
@@ -375,7 +375,7 @@ def fixed_completion(cut: Cut) -> NDArray[np.int64]:
     return completion
 
 
-@njit(cache=True)
+@kernel
 def carry_inside(
     cut: Cut,
     allowed: NDArray[np.bool_],

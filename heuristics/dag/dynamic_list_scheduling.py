@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import place_by_list, schedule_of
@@ -26,6 +25,7 @@ from heuristics.dag.timeline import (
     ready_times,
 )
 from instances.dag.contention import Contention
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ LARGEST_FINISH = 2
 """Rule: the task whose best finish is largest; ties to the lowest index."""
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _start_on(arrays: DagArrays, timeline: Timeline, task: int, k: int, ready: int) -> int:
     """Return the earliest start of a task on GPU k after all tasks that run there."""
     count = timeline.num_slots[k]
@@ -52,7 +52,7 @@ def _start_on(arrays: DagArrays, timeline: Timeline, task: int, k: int, ready: i
     )
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64], rule: int) -> int:
     """Return the GPU with the earliest start (or finish) of a ready task; ties to the smaller finish, then index."""
     best = -1
@@ -68,7 +68,7 @@ def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[n
     return best if best >= 0 else least_overflow(arrays, timeline, task)
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _goes_first(
     rule: int,
     level: NDArray[np.float64],
@@ -88,7 +88,7 @@ def _goes_first(
     return task < other
 
 
-@njit(cache=True)
+@inner_kernel
 def _first_free(timeline: Timeline) -> int:
     """Return when the first GPU has finished all tasks placed on it."""
     earliest = 2**62
@@ -99,7 +99,7 @@ def _first_free(timeline: Timeline) -> int:
     return earliest
 
 
-@njit(cache=True)
+@kernel
 def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Placement:
     """Place all tasks, each time the (task, GPU) pair that the rule prefers among all ready tasks; no insertion.
 

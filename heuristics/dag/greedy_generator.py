@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.priorities import placement_order
@@ -21,6 +20,7 @@ from heuristics.dag.timeline import (
     ready_times,
 )
 from instances.dag.objective import Objective
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class GreedyGenerator:
         return made._replace(position=np.hstack([made.position, priority])) if self.searches_order else made
 
 
-@njit(cache=True)
+@kernel
 def place_by_desired_load(
     arrays: DagArrays,
     order: NDArray[np.int64],
@@ -146,7 +146,7 @@ def place_by_desired_load(
     return timeline
 
 
-@njit(cache=True)
+@kernel
 def _place_all(
     arrays: DagArrays,
     orders: NDArray[np.int64],

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.arrays import dag_arrays, mean_transfer_delays
 from heuristics.dag.list_scheduling import schedule_of
@@ -24,6 +23,7 @@ from heuristics.dag.timeline import (
 )
 from instances.dag.graph import successors
 from instances.dag.objective import Objective
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Guide(NamedTuple):
     commitment: float  # share of the work of the clusters already on a GPU that is added to its score
 
 
-@njit(cache=True)
+@inner_kernel
 def _paths_on(
     offsets: NDArray[np.int64],
     others: NDArray[np.int64],
@@ -88,7 +88,7 @@ def _paths_on(
             onward[k] = max(onward[k], path)
 
 
-@njit(cache=True)
+@kernel
 def guided_pass(arrays: DagArrays, succ_bytes: NDArray[np.int64], guide: Guide) -> Timeline:
     """Place all tasks once, each on the GPU with the least score.
 
@@ -204,7 +204,7 @@ def clustered_lists(
     return schedule_of(instance, Placement(timeline.gpu, timeline.start, int(timeline.overflow[0])))
 
 
-@njit(cache=True)
+@inner_kernel
 def _root(parent: NDArray[np.int64], task: int) -> int:
     """Return the smallest task of a cluster and shorten the path to it."""
     while parent[task] != task:
@@ -213,7 +213,7 @@ def _root(parent: NDArray[np.int64], task: int) -> int:
     return task
 
 
-@njit(cache=True)
+@kernel
 def _clusters(
     num_tasks: int, edges: NDArray[np.int64], delays: NDArray[np.float64], threshold: float
 ) -> NDArray[np.int64]:
@@ -268,7 +268,7 @@ def iterated_lists(
     return schedule_of(instance, _iterate(arrays, instance.edge_bytes[after.edges], guide, passes, weighted))
 
 
-@njit(cache=True)
+@inner_kernel
 def _delay(arrays: DagArrays, data: int, k: int, l: int) -> int:
     """Return the transfer delay of data (in bytes) from GPU k to GPU l."""
     if data == 0:
@@ -277,7 +277,7 @@ def _delay(arrays: DagArrays, data: int, k: int, l: int) -> int:
     return int(arrays.class_latency[k, link] + math.ceil(data / arrays.class_bytes_per_tick[k, link]))
 
 
-@njit(cache=True)
+@inner_kernel
 def _levels(arrays: DagArrays, succ_bytes: NDArray[np.int64], gpu: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the longest path from each task's start to the end, shape (n,)."""
     level = np.zeros(len(gpu), dtype=np.int64)
@@ -291,7 +291,7 @@ def _levels(arrays: DagArrays, succ_bytes: NDArray[np.int64], gpu: NDArray[np.in
     return level
 
 
-@njit(cache=True)
+@kernel
 def _iterate(arrays: DagArrays, succ_bytes: NDArray[np.int64], guide: Guide, passes: int, weighted: bool) -> Placement:
     """Make passes, each guided by the previous one; return the best by (overflow, objective)."""
     gpu, best = guide.gpu, Placement(guide.gpu, guide.level, 2**62)

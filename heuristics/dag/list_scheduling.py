@@ -11,7 +11,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.arrays import DagArrays, dag_arrays
 from heuristics.dag.network_interfaces import book_transfers, clear_nics, new_nics, nic_ready_times
@@ -29,6 +28,7 @@ from heuristics.dag.timeline import (
 )
 from instances.dag.contention import Contention
 from instances.dag.schedule import DagSchedule
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,12 +49,12 @@ CYCLIC = 4
 """GPU rule: the next GPU that fits after that of the previously placed task, in cyclic index order."""
 
 
-_NO_KEYS = np.empty(0)
-_NO_BIAS = np.empty((0, 0))
-_NO_PINS = np.empty(0, dtype=np.int64)
+NO_BIAS = np.empty((0, 0))
+NO_PINS = np.empty(0, dtype=np.int64)
+NOT_PLACED = np.empty((0, 0), dtype=np.int64)
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     """Return the index at a position of the order by (score, index); scores of infinity stand last."""
     for k in range(len(scores)):
@@ -66,7 +66,7 @@ def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     return -1
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _nth_true(flags: NDArray[np.bool_], position: int) -> int:
     """Return the index of the entry at a position among those that are true."""
     for k in range(len(flags)):
@@ -77,7 +77,16 @@ def _nth_true(flags: NDArray[np.bool_], position: int) -> int:
     return -1
 
 
-@njit(cache=True)
+@inner_kernel
+def _count(flags: NDArray[np.bool_]) -> int:
+    """Return how many entries are true."""
+    count = 0
+    for flag in flags:
+        count += flag
+    return count
+
+
+@inner_kernel
 def _choose(
     rule: int,
     key: float,
@@ -88,11 +97,11 @@ def _choose(
     scores: NDArray[np.float64],
 ) -> int:
     """Choose a GPU among those that fit (there is one) by a rule; `best` has the smallest score."""
-    count = fits.sum()
+    count = _count(fits)
     if rule == RANKED:
         return _position_in_order(scores, min(count - 1, math.floor(count * key * key)))
     if rule == DIRECT:
-        count = allowed.sum()
+        count = _count(allowed)
         k = _nth_true(allowed, min(count - 1, math.floor(count * key)))
         if fits[k]:
             return k
@@ -106,7 +115,7 @@ def _choose(
     return best
 
 
-@njit(cache=True)
+@inner_kernel
 def build(
     arrays: DagArrays,
     priority: NDArray[np.float64],
@@ -202,42 +211,35 @@ def build(
     return timeline
 
 
-@njit(cache=True)
+@kernel
 def evaluate_keys(
-    arrays: DagArrays, points: NDArray[np.float64], rule: int, insertion: bool, weighted: bool, nics: Nics | None
+    arrays: DagArrays,
+    points: NDArray[np.float64],
+    rule: int,
+    bias: NDArray[np.float64],
+    pinned: NDArray[np.int64],
+    insertion: bool,
+    weighted: bool,
+    nics: Nics | None,
+    placed: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Decode points of random keys and return their fitness: (overflow bytes, objective), shape (count, 2).
 
     A point holds n priority keys, then n GPU keys (absent for `EARLIEST`); points have shape (count, 2n) or (count, n).
-    The other parameters are as in `build` and `objective_of`.
+    GPUs and starts of the last point are written to `placed`, shape (2, n), unless it is empty. The other parameters
+    are those of `build` and `objective_of`. The one entry of list schedulers, so that `build` is compiled once.
     """
     n = len(arrays.release)
-    no_bias, no_pins = np.empty((0, 0)), np.empty(0, dtype=np.int64)
     fitness = np.empty((len(points), 2), dtype=np.int64)
     for point in range(len(points)):
         keys = points[point]
-        timeline = build(arrays, keys[:n], rule, keys[n:], no_bias, no_pins, insertion, nics)
+        timeline = build(arrays, keys[:n], rule, keys[n:], bias, pinned, insertion, nics)
         fitness[point, 0] = timeline.overflow[0]
         fitness[point, 1] = objective_of(arrays, timeline, weighted)
+        if point == len(points) - 1 and len(placed):
+            for task in range(n):
+                placed[0, task], placed[1, task] = timeline.gpu[task], timeline.start[task]
     return fitness
-
-
-@njit(cache=True)
-def place_by_priority(
-    arrays: DagArrays,
-    priority: NDArray[np.float64],
-    rule: int,
-    gpu_keys: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    pinned: NDArray[np.int64],
-    insertion: bool,
-    nics: Nics | None,
-) -> Placement:
-    """Call `build` and keep what a schedule needs; an empty priority stands for the upward ranks."""
-    if len(priority) < len(arrays.release):
-        priority = upward_ranks(arrays)
-    timeline = build(arrays, priority, rule, gpu_keys, bias, pinned, insertion, nics)
-    return Placement(timeline.gpu, timeline.start, timeline.overflow[0])
 
 
 def place_by_list(
@@ -252,16 +254,21 @@ def place_by_list(
     nics: Nics | None = None,
 ) -> Placement:
     """Call `build` with defaults for unused parameters; the default priority is the upward rank."""
-    return place_by_priority(
+    keys = upward_ranks(arrays) if priority is None else priority
+    point = (keys if gpu_keys is None else np.concatenate([keys, gpu_keys]))[None, :]
+    placed = np.empty((2, len(arrays.release)), dtype=np.int64)
+    fitness = evaluate_keys(
         arrays,
-        _NO_KEYS if priority is None else priority,
+        np.ascontiguousarray(point, dtype=np.float64),
         rule,
-        _NO_KEYS if gpu_keys is None else gpu_keys,
-        _NO_BIAS if bias is None else bias,
-        _NO_PINS if pinned is None else pinned,
+        NO_BIAS if bias is None else bias,
+        NO_PINS if pinned is None else pinned,
         insertion,
+        False,
         nics,
+        placed,
     )
+    return Placement(placed[0], placed[1], int(fitness[0, 0]))
 
 
 def schedule_of(instance: DagInstance, placement: Placement, nics: Nics | None = None) -> DagSchedule | None:

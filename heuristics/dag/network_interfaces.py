@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.timeline import earliest_free_start
 from instances.dag.contention import Contention, server_of_gpu
 from instances.dag.graph import predecessors
 from instances.dag.schedule import NO_TRANSFER
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,14 +58,14 @@ def new_nics(instance: DagInstance, contention: Contention) -> Nics | None:
     )
 
 
-@njit(cache=True)
+@inner_kernel
 def clear_nics(nics: Nics) -> None:
     """Remove all bookings."""
     nics.num_slots[:] = 0
     nics.transfer_start[:] = NO_TRANSFER
 
 
-@njit(cache=True)
+@inner_kernel
 def nic_ready_times(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, ready: NDArray[np.int64]) -> None:
     """Write when all data and the release allow a task to start on each GPU that it may use, shape (m,).
 
@@ -78,7 +78,7 @@ def nic_ready_times(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int
             ready[k] = _plan(arrays, timeline, nics, task, k, False)
 
 
-@njit(cache=True)
+@inner_kernel
 def book_transfers(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, k: int) -> None:
     """Book the transfers from other servers to a task that is placed on GPU k.
 
@@ -89,7 +89,7 @@ def book_transfers(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int,
     _plan(arrays, timeline, nics, task, k, True)
 
 
-@njit(cache=True)
+@inner_kernel
 def _order_of_booking(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int) -> None:
     """Sort the predecessor entries of a task by finish; they were in order of their edges before."""
     first = arrays.pred_offsets[task]
@@ -102,7 +102,7 @@ def _order_of_booking(arrays: DagArrays, timeline: Timeline, nics: Nics, task: i
         nics.order[place] = first + position
 
 
-@njit(cache=True)
+@inner_kernel
 def _plan(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, k: int, book: bool) -> int:
     """Return when data and release allow a task to start on GPU k; book its transfers or only time them."""
     ready = arrays.release[task]
@@ -131,7 +131,7 @@ def _plan(arrays: DagArrays, timeline: Timeline, nics: Nics, task: int, k: int, 
     return ready
 
 
-@njit(cache=True)
+@inner_kernel
 def _first_gap(nics: Nics, outgoing: int, incoming: int, planned: int, ready: int, delay: int) -> int:
     """Return the first time, not before `ready`, at which both sides are free for the whole delay.
 
@@ -147,7 +147,7 @@ def _first_gap(nics: Nics, outgoing: int, incoming: int, planned: int, ready: in
         start = free
 
 
-@njit(cache=True)
+@inner_kernel
 def _free_from(
     slot_start: NDArray[np.int64], slot_finish: NDArray[np.int64], count: int, ready: int, delay: int
 ) -> int:
@@ -155,14 +155,14 @@ def _free_from(
     return earliest_free_start(slot_start, slot_finish, count, ready, delay, True)
 
 
-@njit(cache=True)
+@inner_kernel
 def _book(nics: Nics, side: int, start: int, delay: int) -> None:
     """Put a transfer on a side."""
     _insert(nics.slot_start[side], nics.slot_finish[side], nics.num_slots[side], start, delay)
     nics.num_slots[side] += 1
 
 
-@njit(cache=True)
+@inner_kernel
 def _insert(slot_start: NDArray[np.int64], slot_finish: NDArray[np.int64], count: int, start: int, delay: int) -> None:
     """Put a transfer among `count` slots in order of time."""
     slot = count

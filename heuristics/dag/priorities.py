@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from heuristics.dag.arrays import DagArrays
 
 
-@njit(cache=True)
+@kernel
 def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     """Return mean duration plus the longest mean path to the end, transfers included, shape (n,).
 
@@ -29,7 +30,7 @@ def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     return rank
 
 
-@njit(cache=True)
+@kernel
 def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the longest mean path from the start to each task, without the task itself, shape (n,).
 
@@ -44,7 +45,7 @@ def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     return rank
 
 
-@njit(cache=True)
+@kernel
 def static_levels(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the longest path to the end in mean durations without transfers, shape (n,); Hwang et al. (1989)."""
     level = np.zeros(len(arrays.release))
@@ -57,7 +58,7 @@ def static_levels(arrays: DagArrays) -> NDArray[np.float64]:
     return level
 
 
-@njit(cache=True)
+@kernel
 def optimistic_costs(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the optimistic cost table in ticks, shape (n, m).
 
@@ -82,13 +83,13 @@ def optimistic_costs(arrays: DagArrays) -> NDArray[np.float64]:
     return table
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _goes_first(priority: NDArray[np.float64], task: int, other: int) -> bool:
     """Say whether a task comes before another: higher priority, ties by index."""
     return priority[task] > priority[other] or (priority[task] == priority[other] and task < other)
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task: int) -> None:
     """Add a task to a heap of `size` ready tasks."""
     child = size
@@ -101,7 +102,7 @@ def push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task
     heap[child] = task
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> int:
     """Take the first task from a heap of `size` ready tasks."""
     first, last = heap[0], heap[size - 1]
@@ -120,7 +121,7 @@ def pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> in
     return first
 
 
-@njit(cache=True)
+@kernel
 def placement_order(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the tasks in the order of list scheduling: each time the ready one of highest priority, ties by index.
 

@@ -10,7 +10,17 @@ import numpy as np
 
 from heuristics.dag.arrays import DagArrays, dag_arrays
 from heuristics.dag.greedy_generator import GreedyGenerator, place_by_desired_load
-from heuristics.dag.list_scheduling import DIRECT, EARLIEST, RANKED, evaluate_keys, place_by_list, schedule_of
+from heuristics.dag.list_scheduling import (
+    DIRECT,
+    EARLIEST,
+    NO_BIAS,
+    NO_PINS,
+    NOT_PLACED,
+    RANKED,
+    evaluate_keys,
+    place_by_list,
+    schedule_of,
+)
 from heuristics.dag.load_vector import running_loads
 from heuristics.dag.network_interfaces import Nics, new_nics
 from heuristics.dag.priorities import placement_order, upward_ranks
@@ -145,9 +155,12 @@ class RandomKeys:
         weighted = Objective(self.objective) is Objective.WEIGHTED_COMPLETION
         rest: dict[str, Any] = {
             "rule": _RULES[self.decoding],
+            "bias": NO_BIAS,
+            "pinned": NO_PINS,
             "insertion": True,
             "weighted": weighted,
             "nics": self._nics,
+            "placed": NOT_PLACED,
         }
         return partial(evaluate_keys, self._arrays, **rest)
 

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,12 +42,13 @@ UNLIMITED = np.int64(2**62)
 """Free memory of a GPU without a limit; larger than any sum of bytes."""
 
 
-@njit(cache=True)
+@inner_kernel
 def new_timeline(arrays: DagArrays) -> Timeline:
     """Return an empty timeline."""
     n, m = arrays.durations.shape
-    free_memory = np.where(arrays.gpu_memory < 0, UNLIMITED, arrays.gpu_memory)
-    reserved = np.zeros(m, dtype=np.int64)
+    free_memory, reserved = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    for k in range(m):
+        free_memory[k] = UNLIMITED if arrays.gpu_memory[k] < 0 else arrays.gpu_memory[k]
     for task in range(n):
         if arrays.only_gpu[task] >= 0:
             reserved[arrays.only_gpu[task]] += arrays.task_memory[task]
@@ -64,7 +66,7 @@ def new_timeline(arrays: DagArrays) -> Timeline:
     )
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64]) -> None:
     """Write when the data of all predecessors and the release allow a task to start on each GPU, shape (m,)."""
     arrival = timeline.arrival
@@ -83,7 +85,7 @@ def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray
             ready[k] = max(ready[k], arrival[arrays.link_class[source, k]])
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def earliest_free_start(
     slot_start: NDArray[np.int64],
     slot_finish: NDArray[np.int64],
@@ -114,7 +116,7 @@ def earliest_free_start(
     return start
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
     """Return the bytes left on GPU k if the task and those with reserved memory go there; negative: it does not fit."""
     reserved = timeline.reserved[k]
@@ -123,7 +125,7 @@ def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int
     return timeline.free_memory[k] - reserved - arrays.task_memory[task]
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     """Return the allowed GPU with the most memory left for a task that fits nowhere; ties to the lowest index."""
     best = -1
@@ -135,7 +137,7 @@ def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     return best
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) -> None:
     """Put a task on GPU k at a start found by `earliest_free_start`."""
     duration = arrays.durations[task, k]
@@ -157,13 +159,19 @@ def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) 
     timeline.num_slots[k] += 1
 
 
-@njit(cache=True)
+@inner_kernel
 def objective_of(arrays: DagArrays, timeline: Timeline, weighted: bool) -> int:
     """Return the makespan or the weighted completion of a complete timeline."""
+    last = 0
+    for finish in timeline.finish:
+        last = max(last, finish)
     if not weighted:
-        return timeline.finish.max() if len(timeline.finish) else 0
+        return last
     completion = arrays.job_release.copy()
     for task in range(len(timeline.finish)):
         job = arrays.job_of_task[task]
         completion[job] = max(completion[job], timeline.finish[task])
-    return (completion * arrays.weight).sum()
+    total = 0
+    for job in range(len(completion)):
+        total += completion[job] * arrays.weight[job]
+    return total

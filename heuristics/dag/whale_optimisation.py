@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from deap import tools
-from numba import njit
 
 from heuristics.dag.key_search import Whale, key_search
 from heuristics.search.settings import require_at_least, require_between, require_choice
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -225,7 +225,7 @@ def move_whales(
     return moved
 
 
-@njit(cache=True)
+@kernel
 def _move(
     positions: NDArray[np.float64],
     leader: NDArray[np.float64],

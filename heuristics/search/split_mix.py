@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +18,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@njit(cache=True)
+@inner_kernel
 def uniform(state: NDArray[np.uint64]) -> float:
     """Return a number in [0, 1) and advance the state, shape (1,).
 
@@ -32,7 +33,7 @@ def uniform(state: NDArray[np.uint64]) -> float:
     return np.float64(word >> _11) * (1.0 / 9007199254740992.0)  # 2**53
 
 
-@njit(cache=True)
+@inner_kernel
 def below(state: NDArray[np.uint64], bound: int) -> int:
     """Return an integer in 0..bound - 1."""
     return int(uniform(state) * bound)

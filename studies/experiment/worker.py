@@ -123,18 +123,29 @@ class Worker:
         return connection
 
     def _hear(self, connection: WorkerConnection, kind: str, limit: RunLimit) -> Any:
-        """Return the content of the next message, which must be of that kind."""
-        begin = time.monotonic()
+        """Return the content of the next message, which must be of that kind; seconds of compilation do not count."""
+        begin, compiling_since = time.monotonic(), None
         is_limited = limit.seconds is not None or limit.memory_gib is not None
-        while (message := connection.receive(LOOK_SECONDS if is_limited else None)) is None:
-            if limit.seconds is not None and time.monotonic() - begin > limit.seconds:
+        while True:
+            message = connection.receive(LOOK_SECONDS if is_limited else None)
+            if message is not None:
+                found, content = message
+                if found != "compiling":
+                    break
+                if content:
+                    compiling_since = time.monotonic()
+                elif compiling_since is not None:
+                    begin += time.monotonic() - compiling_since
+                    compiling_since = None
+                continue
+            is_late = limit.seconds is not None and time.monotonic() - begin > limit.seconds
+            if is_late and compiling_since is None:
                 raise _LimitError(f"TimeLimit: the run was killed after its limit of {limit.seconds:g} s.")
             if limit.memory_gib is not None:
                 held = tree_bytes(connection.pid, int(limit.memory_gib * GIB)) / GIB
                 if held > limit.memory_gib:
                     amounts = f"its limit of {limit.memory_gib:g} GiB, it held {held:.3g} GiB"
                     raise _LimitError(f"MemoryLimit: the run was killed at {amounts}.")
-        found, content = message
         if found != kind:
             raise WorkerEndedError
         return content

@@ -42,11 +42,14 @@ def answer_orders() -> None:
     if len(sys.argv) > 1:
         _limit_address_space(float(sys.argv[1]))
 
+    from instances.compilation import COMPILATION
     from solvers.run.versions import hardware, versions
     from studies.experiment.execute_run import WarmUp, execute_run
     from studies.experiment.run_answer import RunAnswer
     from studies.revision import git_revision
 
+    COMPILATION.say = None  # lines of several workers would mix
+    COMPILATION.watch = lambda is_running: _send(target, ("compiling", is_running))
     environment = {"versions": versions(), "hardware": hardware(), "revision": git_revision()}
     _send(target, ("environment", json.dumps(environment, sort_keys=True)))
     warm_up, instances = WarmUp(), _Instances()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, path_bound
 from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -274,7 +274,7 @@ def _some(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return values[np.linspace(0, len(values) - 1, MAX_ENDS).astype(np.int64)]
 
 
-@njit(cache=True)
+@kernel
 def _delay(
     heads: NDArray[np.int64],
     latest: NDArray[np.int64],

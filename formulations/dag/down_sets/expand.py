@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.down_sets.labels import DIGEST, has_bit, hash_of, keep
 from formulations.dag.down_sets.search_space import NOWHERE
-from formulations.dag.probing.network import inner
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from formulations.dag.down_sets.search_space import SearchSpace
 
 
-@inner
+@inner_kernel
 def extend(
     space: SearchSpace,
     before: NDArray[np.int32],
@@ -103,7 +102,7 @@ def extend(
     return len(free_memory) == 0 or _fits(space, heads, waiting, task, free_memory)
 
 
-@inner
+@inner_kernel
 def _data_arrival(
     offsets: NDArray[np.int64],
     predecessors: NDArray[np.int64],
@@ -131,7 +130,7 @@ def _data_arrival(
     return latest
 
 
-@inner
+@inner_kernel
 def _fits(
     space: SearchSpace, heads: NDArray[np.int32], waiting: NDArray[np.int64], task: int, free_memory: NDArray[np.int64]
 ) -> bool:
@@ -151,13 +150,13 @@ def _fits(
     return True
 
 
-@inner
+@inner_kernel
 def end_of_job(space: SearchSpace, heads: NDArray[np.int32], task: int, gpu: int) -> int:
     """Return a bound on the completion time of a task's job if the task sits on a GPU."""
     return heads[task, gpu] + space.durations[task, gpu] + space.job_tail[task, gpu]
 
 
-@inner
+@inner_kernel
 def weighted_completion(
     space: SearchSpace,
     completion: NDArray[np.int32],
@@ -194,7 +193,7 @@ def weighted_completion(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(
     space: SearchSpace,
     labels: Labels,
@@ -264,7 +263,7 @@ def expand(
                 keep(children, bits, hashed, heads, completion, used, waiting, task, digest)
 
 
-@inner
+@inner_kernel
 def _look(
     space: SearchSpace,
     heads: NDArray[np.int32],

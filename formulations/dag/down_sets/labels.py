@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from formulations.dag.probing.network import inner
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,13 +96,13 @@ def begin(labels: Labels, space: SearchSpace) -> None:
     labels.counts[SIZE] = 1
 
 
-@inner
+@inner_kernel
 def has_bit(started: NDArray[np.uint64], task: int) -> bool:
     """Say whether a task is in a down-set."""
     return (started[task // 64] >> np.uint64(task % 64)) & np.uint64(1) != np.uint64(0)
 
 
-@inner
+@inner_kernel
 def hash_of(started: NDArray[np.uint64]) -> np.uint64:
     """Return a hash of a down-set (the finaliser of SplitMix64, word by word)."""
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -114,7 +114,7 @@ def hash_of(started: NDArray[np.uint64]) -> np.uint64:
     return value
 
 
-@inner
+@inner_kernel
 def _group_of(labels: Labels, started: NDArray[np.uint64], hashed: np.uint64) -> int:
     """Return the group of a down-set, a new one if there is none; `EMPTY` if no memory is left for one."""
     last = np.uint64(len(labels.table) - 1)
@@ -138,7 +138,7 @@ def _group_of(labels: Labels, started: NDArray[np.uint64], hashed: np.uint64) ->
     return group
 
 
-@inner
+@inner_kernel
 def _enlarge(labels: Labels, group: int) -> bool:
     """Move a full group to where it has twice as many entries; False if none are left."""
     first, size = labels.group[group, 0], labels.group[group, 1]
@@ -155,7 +155,7 @@ def _enlarge(labels: Labels, group: int) -> bool:
     return True
 
 
-@inner
+@inner_kernel
 def _is_covered(
     low: NDArray[np.int32],
     low_place: int,
@@ -175,7 +175,7 @@ def _is_covered(
     return True
 
 
-@inner
+@inner_kernel
 def _none_above(low: NDArray[Any], low_place: int, high: NDArray[Any], high_place: int) -> bool:
     """Say whether no entry of a row is above that of another one."""
     for column in range(low.shape[1]):  # noqa: SIM110 - Numba compiles no generators
@@ -184,7 +184,7 @@ def _none_above(low: NDArray[Any], low_place: int, high: NDArray[Any], high_plac
     return True
 
 
-@inner
+@inner_kernel
 def _next_comparable(
     digests: NDArray[np.int32], entry: int, end: int, digest: NDArray[np.int32]
 ) -> tuple[int, bool, bool]:
@@ -203,7 +203,7 @@ def _next_comparable(
     return end, False, False
 
 
-@inner
+@inner_kernel
 def keep(
     labels: Labels,
     started: NDArray[np.uint64],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.down_sets.expand import weighted_completion
 from formulations.dag.down_sets.labels import GROUPS, has_bit
@@ -13,7 +12,7 @@ from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack
 from formulations.dag.probing.load_rows import copy_rows, drop_idle_rows, fill_row
-from formulations.dag.probing.network import inner
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +28,7 @@ FINE = 1_000
 """Estimates are in so many parts of the objective's unit, so that few are equal."""
 
 
-@njit(cache=True)
+@kernel
 def first_loads(
     net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]
 ) -> bool:
@@ -39,7 +38,7 @@ def first_loads(
     return is_refuted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def filter_by_loads(
     space: SearchSpace,
     net: Network,
@@ -100,7 +99,7 @@ def filter_by_loads(
     return kept
 
 
-@inner
+@inner_kernel
 def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, waiting: NDArray[np.int64]) -> int:
     """Write a label as heads, tails and pairs, write the waiting tasks, and return how many there are."""
     n, m = space.durations.shape
@@ -123,7 +122,7 @@ def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, wa
     return count
 
 
-@inner
+@inner_kernel
 def _known_prices_refute(net: Network, state: State, deadline: int, loads: Loads, work: NDArray[np.int64]) -> bool:
     """Say whether the prices of the last test refute a state."""
     for k in range(len(loads.num_rows)):
@@ -135,7 +134,7 @@ def _known_prices_refute(net: Network, state: State, deadline: int, loads: Loads
     return proven_slack(net, state, loads)[0] < 0
 
 
-@inner
+@inner_kernel
 def _makespan_estimate(space: SearchSpace, labels: Labels, place: int, price: NDArray[np.float64]) -> int:
     """Estimate the makespan: the longest path through a task, or the priced load of all tasks."""
     heads, started = labels.heads[place], labels.started[place]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from formulations.dag.probing.network import inner
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +37,7 @@ def new_tableau(rows: int) -> Tableau:
     )
 
 
-@njit(cache=True)
+@inner_kernel
 def least_largest_load(
     allowed: NDArray[np.bool_],
     num_rows: NDArray[np.int64],
@@ -84,7 +83,7 @@ def least_largest_load(
     offset = np.zeros(m + 1, dtype=np.int64)
     for k in range(m):
         offset[k + 1] = offset[k] + num_rows[k]
-    size = offset[m]
+    size = int(offset[m])
     column, change = np.empty(size), np.zeros(n)
     key_value, others = np.ones(n), np.zeros(n, dtype=np.int64)
     top = _begin(num_rows, offset, share, key, tableau)
@@ -185,7 +184,7 @@ def least_largest_load(
     return value[top], status
 
 
-@inner
+@inner_kernel
 def _begin(
     num_rows: NDArray[np.int64],
     offset: NDArray[np.int64],
@@ -200,7 +199,10 @@ def _begin(
         k = key[task]
         for r in range(num_rows[k]):
             load[offset[k] + r] += share[k, task, r]
-    top = int(np.argmax(load))
+    top = 0
+    for row in range(1, size):
+        if load[row] > load[top]:
+            top = row
     for row in range(size):
         tableau.inverse[row, :size] = 0.0
         tableau.inverse[row, top] = -1.0
@@ -212,7 +214,7 @@ def _begin(
     return top
 
 
-@inner
+@inner_kernel
 def _cheaper(
     task: int,
     allowed: NDArray[np.bool_],
@@ -237,7 +239,7 @@ def _cheaper(
     return best if best >= 0 and least < of_key - TOLERANCE else -1
 
 
-@inner
+@inner_kernel
 def _swap_key(
     leaving_key: int,
     task: int,
@@ -266,7 +268,7 @@ def _swap_key(
     return place
 
 
-@inner
+@inner_kernel
 def _pivot(leaving: int, step: float, size: int, column: NDArray[np.float64], tableau: Tableau) -> None:
     """Exchange one column of the basis."""
     inverse, value = tableau.inverse, tableau.value

@@ -8,8 +8,8 @@ import numpy as np
 
 from formulations.dag.probing.assignment_simplex import OPTIMAL, least_largest_load
 from formulations.dag.probing.load_rows import MAX_ROWS, Loads, crowded_window, fill_row, place_for, tightest_window
-from formulations.dag.probing.network import inner
 from formulations.dag.probing.tighten import remove_pair
+from instances.kernels import inner_kernel, sort_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from formulations.dag.probing.tighten import State
 
 
-@inner
+@inner_kernel
 def proven_slack(net: Network, state: State, loads: Loads) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
     """Return the slack that the prices prove, which is negative if they refute the deadline, and the costs.
 
@@ -69,7 +69,7 @@ def proven_slack(net: Network, state: State, loads: Loads) -> tuple[int, NDArray
     return spare, cost, least
 
 
-@inner
+@inner_kernel
 def reduce_by_prices(net: Network, state: State, loads: Loads) -> int:
     """Remove pairs whose cost exceeds the slack; return how many, -1 if the prices refute the deadline.
 
@@ -99,7 +99,7 @@ class Effort(NamedTuple):
     is_thorough: bool  # solve them to the end, and separate windows in which tasks must do a part of their work
 
 
-@inner
+@inner_kernel
 def loads_refute(
     net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]
 ) -> int:
@@ -163,7 +163,7 @@ def loads_refute(
     return UNDECIDED
 
 
-@inner
+@inner_kernel
 def _make_whole(state: State, placement: NDArray[np.float64]) -> None:
     """Move shares from GPUs that are no longer allowed to the others."""
     n, m = placement.shape
@@ -182,12 +182,13 @@ def _make_whole(state: State, placement: NDArray[np.float64]) -> None:
                 placement[task, k] /= total
 
 
-@inner
+@inner_kernel
 def _separate(net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]) -> bool:
     """Add the window of each GPU that the placement overfills most, and say whether one of them is new."""
     n, m = net.durations.shape
     tasks, amount = np.empty(n, dtype=np.int64), np.empty(n)
     head, latest, duration = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    by_head, scratch = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     tolerance = 2e-4 * deadline
     added = False
     for k in range(m):
@@ -200,7 +201,7 @@ def _separate(net: Network, state: State, deadline: int, loads: Loads, effort: E
             continue
         for position in range(size):
             head[position] = state.heads[tasks[position], k]
-        by_head = np.argsort(head[:size])
+        sort_by(head, size, by_head, scratch)
         for position in range(size):
             task = tasks[by_head[position]]
             head[position] = state.heads[task, k]

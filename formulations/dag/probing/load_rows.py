@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.probing.assignment_simplex import Tableau, new_tableau
-from formulations.dag.probing.network import MEMORY_UNIT, inner
+from formulations.dag.probing.network import MEMORY_UNIT
+from instances.kernels import inner_kernel, sort_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from formulations.dag.probing.tighten import State
 
 
-@njit(cache=True)
+@inner_kernel
 def least_work(head: int, latest: int, duration: int, opens: int, ends: int) -> int:
     """Return the least work of a task inside a window, wherever it starts: as early or as late as possible.
 
@@ -28,7 +28,7 @@ def least_work(head: int, latest: int, duration: int, opens: int, ends: int) -> 
     return max(min(early, late), 0)
 
 
-@njit(cache=True)
+@inner_kernel
 def tightest_window(
     size: int,
     head: NDArray[np.int64],
@@ -72,7 +72,7 @@ def tightest_window(
     return opens, ends, most
 
 
-@njit(cache=True)
+@inner_kernel
 def crowded_window(
     size: int,
     head: NDArray[np.int64],
@@ -88,6 +88,7 @@ def crowded_window(
     """
     opens, ends, most, share = 0, 1, 0.0, 0.0
     moment, slope = np.empty(2 * size, dtype=np.int64), np.empty(2 * size)
+    order, scratch = np.empty(2 * size, dtype=np.int64), np.empty(2 * size, dtype=np.int64)
     for first in range(2 * size):
         item = first // 2
         a = head[item] if first % 2 == 0 else latest[item] - duration[item]
@@ -101,7 +102,9 @@ def crowded_window(
                 count += 2
         # Invariant: up to `before`, tasks must do `work` inside [a, before], which grows by `rate` per tick from there.
         work, rate, before = 0.0, 0.0, a
-        for event in np.argsort(moment[:count]):
+        sort_by(moment, count, order, scratch)
+        for place in range(count):
+            event = order[place]
             work += rate * (moment[event] - before)
             before = moment[event]
             rate += slope[event]
@@ -155,7 +158,7 @@ def new_loads(net: Network) -> Loads:
     return loads
 
 
-@inner
+@inner_kernel
 def copy_rows(target: Loads, source: Loads) -> None:
     """Copy the windows, the prices and the placement of other loads."""
     n, m = source.placement.shape
@@ -169,7 +172,7 @@ def copy_rows(target: Loads, source: Loads) -> None:
             target.placement[task, k] = source.placement[task, k]
 
 
-@inner
+@inner_kernel
 def drop_idle_rows(loads: Loads) -> None:
     """Remove windows that have no price, except the first of every GPU."""
     for k in range(len(loads.num_rows)):
@@ -182,7 +185,7 @@ def drop_idle_rows(loads: Loads) -> None:
         loads.num_rows[k] = kept
 
 
-@inner
+@inner_kernel
 def fill_row(net: Network, state: State, deadline: int, loads: Loads, k: int, r: int) -> None:
     """Compute the coefficients of a row."""
     n = len(net.memory)
@@ -205,7 +208,7 @@ def fill_row(net: Network, state: State, deadline: int, loads: Loads, k: int, r:
         loads.share[k, task, r] = ticks / limit if limit > 0 else 0.0
 
 
-@inner
+@inner_kernel
 def place_for(loads: Loads, k: int, opens: int, closes: int) -> int:
     """Return a row for a window: a new one, or the one of the lowest price; -1 if the window has a row."""
     cheapest = -1

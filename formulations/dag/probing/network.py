@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.join import INFINITE
 from instances.dag.graph import predecessors, successors
@@ -14,12 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
-
-
-_OPTIONS: dict[str, Any] = {"cache": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-inner = njit(**_OPTIONS)
-"""`njit` without an entry point from Python, whose compilation takes longer than many functions with large tuples."""
 
 
 MEMORY_UNIT = 2**20

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.load_refutation import REFUTED, Effort, loads_refute, reduce_by_prices
 from formulations.dag.probing.load_rows import Loads, copy_rows, drop_idle_rows, new_loads
-from formulations.dag.probing.network import inner, network
+from formulations.dag.probing.network import network
 from formulations.dag.probing.tighten import (
     Scratch,
     State,
@@ -24,6 +23,7 @@ from formulations.dag.probing.tighten import (
     tighten,
 )
 from formulations.time_left import without_limit
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def new_workspace(net: Network) -> Workspace:
     )
 
 
-@njit(cache=True)
+@inner_kernel
 def settle(net: Network, state: State, deadline: int, workspace: Workspace, work: NDArray[np.int64]) -> bool:
     """Tighten windows and test loads until nothing changes; say whether that refutes the deadline.
 
@@ -105,7 +105,7 @@ def settle(net: Network, state: State, deadline: int, workspace: Workspace, work
             return False
 
 
-@njit(cache=True)
+@inner_kernel
 def probe_all(
     net: Network, state: State, deadline: int, workspace: Workspace, work: NDArray[np.int64], most_work: int
 ) -> tuple[bool, bool]:
@@ -150,7 +150,23 @@ def probe_all(
     return False, changed
 
 
-@inner
+@kernel
+def settle_or_probe(
+    is_probing: bool,
+    net: Network,
+    state: State,
+    deadline: int,
+    workspace: Workspace,
+    work: NDArray[np.int64],
+    most_work: int,
+) -> tuple[bool, bool]:
+    """Call `probe_all` or `settle`: one kernel, so that what both call is compiled once."""
+    if is_probing:
+        return probe_all(net, state, deadline, workspace, work, most_work)
+    return settle(net, state, deadline, workspace, work), False
+
+
+@inner_kernel
 def _try_all(
     net: Network,
     state: State,
@@ -214,7 +230,7 @@ def _try_all(
     return news
 
 
-@inner
+@inner_kernel
 def _assume(net: Network, assumed: State, deadline: int, task: int, kind: int, choice: int, middle: int) -> None:
     """Assume that a task sits on GPU `choice` (kind 0), or starts by the middle (choice 0) or later (choice 1)."""
     for k in range(net.durations.shape[1]):
@@ -235,7 +251,7 @@ def _assume(net: Network, assumed: State, deadline: int, task: int, kind: int, c
             head_changed(net, assumed, task)
 
 
-@inner
+@inner_kernel
 def _adopt(net: Network, state: State, union: State) -> bool:
     """Raise heads and tails to those that hold for every choice; say whether any rose."""
     n, m = net.durations.shape
@@ -314,7 +330,7 @@ class Refuter:
             if self._settles(state, makespan, workspace):
                 return None
             self._work[1] = self.work + self._steps_left(STEPS_AT_ONCE)
-            refuted, changed = probe_all(self._network, state, makespan, workspace, self._work, most_work)
+            refuted, changed = settle_or_probe(True, self._network, state, makespan, workspace, self._work, most_work)
             if refuted:
                 return None
             if not changed:
@@ -326,7 +342,7 @@ class Refuter:
         at_once = STEPS_AT_ONCE
         while True:
             self._work[1] = self.work + self._steps_left(at_once)
-            if settle(self._network, state, makespan, workspace, self._work):
+            if settle_or_probe(False, self._network, state, makespan, workspace, self._work, NO_LIMIT)[0]:
                 return True
             if self.work <= self._work[1] or self._seconds_left() <= 0:
                 return False

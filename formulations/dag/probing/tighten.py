@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formulations.dag.join import INFINITE, earliest_start
-from formulations.dag.probing.network import inner
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +46,7 @@ def new_state(heads: NDArray[np.int64], tails: NDArray[np.int64], allowed: NDArr
     )
 
 
-@inner
+@inner_kernel
 def copy_state(target: State, source: State) -> None:
     """Overwrite a state with another one in which nothing is due."""
     n, m = source.heads.shape
@@ -60,7 +59,7 @@ def copy_state(target: State, source: State) -> None:
         target.tails_due[task] = False
 
 
-@inner
+@inner_kernel
 def count_allowed(allowed: NDArray[np.bool_], task: int) -> int:
     """Return how many GPUs are left for a task."""
     count = 0
@@ -70,41 +69,32 @@ def count_allowed(allowed: NDArray[np.bool_], task: int) -> int:
     return count
 
 
-@njit(cache=True)
 def new_scratch(net: Network) -> Scratch:
     """Return scratch arrays for the largest number of predecessors or successors that a task has."""
-    most = 1
-    for task in range(len(net.memory)):
-        most = max(most, net.before.offsets[task + 1] - net.before.offsets[task])
-        most = max(most, net.after.offsets[task + 1] - net.after.offsets[task])
-    return Scratch(
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )
+    most = max(np.diff(side.offsets).max(initial=1) for side in (net.before, net.after))
+    return Scratch(*(np.empty(most, dtype=np.int64) for _ in Scratch._fields))
 
 
-@inner
+@inner_kernel
 def neighbours_due(side: Side, due: NDArray[np.bool_], task: int) -> None:
     """Mark all neighbours of a task on one side."""
     for entry in range(side.offsets[task], side.offsets[task + 1]):
         due[side.neighbours[entry]] = True
 
 
-@inner
+@inner_kernel
 def head_changed(net: Network, state: State, task: int) -> None:
     """Mark the tasks whose heads may follow."""
     neighbours_due(net.after, state.heads_due, task)
 
 
-@inner
+@inner_kernel
 def tail_changed(net: Network, state: State, task: int) -> None:
     """Mark the tasks whose tails may follow."""
     neighbours_due(net.before, state.tails_due, task)
 
 
-@inner
+@inner_kernel
 def remove_pair(net: Network, state: State, task: int, gpu: int) -> bool:
     """Take a GPU from a task; say whether one is left."""
     state.allowed[task, gpu] = False
@@ -115,7 +105,7 @@ def remove_pair(net: Network, state: State, task: int, gpu: int) -> bool:
     return count_allowed(state.allowed, task) > 0
 
 
-@inner
+@inner_kernel
 def tighten(net: Network, state: State, deadline: int, scratch: Scratch, work: NDArray[np.int64]) -> bool:
     """Raise heads and tails and remove pairs until nothing changes; False if that refutes the deadline.
 
@@ -153,7 +143,7 @@ def tighten(net: Network, state: State, deadline: int, scratch: Scratch, work: N
     return True
 
 
-@inner
+@inner_kernel
 def _sweep(
     net: Network,
     state: State,
@@ -197,7 +187,7 @@ def _sweep(
     return computed
 
 
-@inner
+@inner_kernel
 def _arrivals(
     k: int,
     first: int,
@@ -222,7 +212,7 @@ def _arrivals(
         used[item] = memory[other]
 
 
-@inner
+@inner_kernel
 def _take_turns(net: Network, state: State, deadline: int, work: NDArray[np.int64]) -> int:
     """Order tasks with one GPU left and others that may sit there; -1 refuted, 0 nothing new, 1 changed."""
     heads, tails, allowed, durations = state.heads, state.tails, state.allowed, net.durations

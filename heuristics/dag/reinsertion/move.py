@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.reinsertion.plan import NOTHING, OUT
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ def new_journal(num_tasks: int) -> Journal:
     )
 
 
-@njit(cache=True)
+@kernel
 def forget(journal: Journal) -> None:
     """Make the changes permanent: empty the journal and remove all marks."""
     counter, mark = journal.counter, journal.mark
@@ -69,7 +69,7 @@ FAR = 2**60
 """Length of a path that does not exist; sums of a few such lengths fit in 64 bits."""
 
 
-@njit(cache=True)
+@inner_kernel
 def propagate_heads(graph: Graph, plan: Plan, journal: Journal, first: int) -> int:
     """Compute the heads of all marked tasks and of those that change with them; return the number of tasks examined.
 
@@ -128,7 +128,7 @@ def propagate_heads(graph: Graph, plan: Plan, journal: Journal, first: int) -> i
     return looked_at
 
 
-@njit(cache=True)
+@inner_kernel
 def propagate_tails(graph: Graph, plan: Plan, journal: Journal, last: int) -> int:
     """Do the same for tails against the order; no task after position `last` is marked."""
     data, preds, succs, durations, link = graph.task, graph.pred, graph.succ, graph.duration, graph.link
@@ -181,7 +181,7 @@ def propagate_tails(graph: Graph, plan: Plan, journal: Journal, last: int) -> in
     return looked_at
 
 
-@njit(cache=True)
+@kernel
 def propagate_everything(graph: Graph, plan: Plan, journal: Journal) -> None:
     """Compute all heads and tails."""
     for task in range(len(plan.order)):
@@ -191,7 +191,7 @@ def propagate_everything(graph: Graph, plan: Plan, journal: Journal) -> None:
     propagate_tails(graph, plan, journal, len(plan.order) - 1)
 
 
-@njit(cache=True)
+@inner_kernel
 def _shortest_through(
     paths: NDArray[np.int64],
     durations: NDArray[np.int64],
@@ -213,7 +213,7 @@ def _shortest_through(
     return shortest
 
 
-@njit(cache=True)
+@inner_kernel
 def _update_removed(
     neighbours: NDArray[Any],
     first: int,
@@ -248,7 +248,7 @@ def _update_removed(
     return has_changed
 
 
-@njit(cache=True)
+@inner_kernel
 def take_out(graph: Graph, plan: Plan, journal: Journal, task: int) -> None:
     """Remove a task and mark it and its neighbours."""
     counter, here, mark = journal.counter, plan.task[task], journal.mark[task]
@@ -269,7 +269,7 @@ def take_out(graph: Graph, plan: Plan, journal: Journal, task: int) -> None:
         plan.heads[task, k] = plan.tails[task, k] = -1
 
 
-@njit(cache=True)
+@inner_kernel
 def put_in(graph: Graph, plan: Plan, journal: Journal, task: int, k: int, place: int) -> bool:
     """Insert a task and repair the order; False where that would close a cycle: then only `undo` may follow."""
     counter = journal.counter
@@ -284,7 +284,7 @@ def put_in(graph: Graph, plan: Plan, journal: Journal, task: int, k: int, place:
     return True
 
 
-@njit(cache=True)
+@inner_kernel
 def undo(graph: Graph, plan: Plan, journal: Journal) -> None:
     """Undo all changes since the journal was empty."""
     counter = journal.counter
@@ -314,7 +314,7 @@ def undo(graph: Graph, plan: Plan, journal: Journal) -> None:
     forget(journal)
 
 
-@njit(cache=True)
+@inner_kernel
 def _mark_around(
     data: NDArray[Any],
     preds: NDArray[Any],
@@ -346,7 +346,7 @@ def _mark_around(
         mark[other].tail_dirty = 1
 
 
-@njit(cache=True)
+@inner_kernel
 def _unlink(tasks: NDArray[Any], gpus: NDArray[Any], sequence: NDArray[np.int64], task: int, memory: int) -> None:
     """Remove a task from its GPU."""
     here = tasks[task]
@@ -365,7 +365,7 @@ def _unlink(tasks: NDArray[Any], gpus: NDArray[Any], sequence: NDArray[np.int64]
     gpus[k].free_memory += memory
 
 
-@njit(cache=True)
+@inner_kernel
 def _link(
     graph: Graph,
     tasks: NDArray[Any],
@@ -408,7 +408,7 @@ def _link(
             succ_delay[entry] = pred_delay[succs[entry].mate] = delay
 
 
-@njit(cache=True)
+@inner_kernel
 def _repair_order(graph: Graph, tasks: NDArray[Any], order: NDArray[np.int64], journal: Journal, task: int) -> bool:
     """Move a task that was linked so that all arcs point forwards; False if there is a cycle.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.reinsertion.move import FAR
 from heuristics.dag.reinsertion.plan import NOTHING
 from heuristics.search.split_mix import below, uniform
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ along a critical path; consecutive tasks on a few GPUs around one time."""
 NUM_NEIGHBOURHOODS = 5
 
 
-@njit(cache=True)
+@inner_kernel
 def grow_set(
     graph: Graph,
     plan: Plan,
@@ -63,7 +63,7 @@ def grow_set(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def _first_unfinished(tasks: NDArray[Any], sequence: NDArray[np.int64], count: int, k: int, time: int) -> int:
     """Return the place of the first task of a GPU that finishes after a time, or the number of tasks."""
     low, high = 0, count
@@ -77,7 +77,7 @@ def _first_unfinished(tasks: NDArray[Any], sequence: NDArray[np.int64], count: i
     return low
 
 
-@njit(cache=True)
+@inner_kernel
 def _grow_walk(
     graph: Graph,
     plan: Plan,
@@ -114,7 +114,7 @@ def _grow_walk(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def _draw_neighbour(
     neighbours: NDArray[Any], first: int, end: int, prefers_data: bool, state: NDArray[np.uint64]
 ) -> int:
@@ -130,7 +130,7 @@ def _draw_neighbour(
     return neighbours[entry].task
 
 
-@njit(cache=True)
+@inner_kernel
 def _grow_cluster(
     data: NDArray[Any],
     preds: NDArray[Any],
@@ -164,7 +164,7 @@ def _grow_cluster(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def _grow_path(
     graph: Graph,
     plan: Plan,
@@ -211,7 +211,7 @@ def _grow_path(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def _grow_strings(
     tasks: NDArray[Any],
     sequence: NDArray[np.int64],
@@ -240,7 +240,7 @@ def _grow_strings(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def find_place(
     graph: Graph,
     plan: Plan,

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from instances.dag.graph import predecessors, successors
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,7 +127,7 @@ def new_plan(instance: DagInstance, graph: Graph, schedule: DagSchedule) -> Plan
     return plan
 
 
-@njit(cache=True)
+@kernel
 def _fill(graph: Graph, plan: Plan, gpu: NDArray[np.int64]) -> None:
     """Put all tasks on their GPUs, in order."""
     for position in range(len(plan.order)):
@@ -152,7 +152,7 @@ def _fill(graph: Graph, plan: Plan, gpu: NDArray[np.int64]) -> None:
             plan.pred_delay[entry] = plan.succ_delay[edge.mate] = delay
 
 
-@njit(cache=True)
+@kernel
 def copy_plan(source: Plan, target: Plan) -> None:
     """Overwrite a plan with another one in which no task is removed."""
     for task in range(len(source.order)):
@@ -166,7 +166,7 @@ def copy_plan(source: Plan, target: Plan) -> None:
         target.pred_delay[entry], target.succ_delay[entry] = source.pred_delay[entry], source.succ_delay[entry]
 
 
-@njit(cache=True)
+@kernel
 def makespan(plan: Plan) -> int:
     """Return the last finish of a plan in which no task is removed."""
     tasks, latest = plan.task, 0
@@ -175,7 +175,7 @@ def makespan(plan: Plan) -> int:
     return latest
 
 
-@njit(cache=True)
+@kernel
 def completions(graph: Graph, plan: Plan, completion: NDArray[np.int64]) -> int:
     """Write the completion time of every job, shape (jobs,), and return the weighted sum."""
     for job in range(len(completion)):

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.reinsertion.move import (
     DIRTY_TAILS,
@@ -26,6 +25,7 @@ from heuristics.dag.reinsertion.plan import Plan, completions, copy_plan, graph_
 from heuristics.search.split_mix import below, uniform
 from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ class Memory(NamedTuple):
     key: NDArray[np.float64]  # (`LARGEST_SET`,), sort keys that determine the order of reinsertion
 
 
-@njit(cache=True)
+@inner_kernel
 def near_critical(plan: Plan, longest: int) -> float:
     """Return the excess of paths through tasks over 98 % of the longest one, mean over all tasks, in ticks."""
     beyond, total, tasks = longest * (1.0 - NEAR_CRITICAL), 0.0, plan.task
@@ -72,7 +72,7 @@ def near_critical(plan: Plan, longest: int) -> float:
     return total / max(len(tasks), 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(
     graph: Graph,
     plan: Plan,
@@ -138,7 +138,7 @@ def anneal(
             cost = _cost(graph, memory, plan, longest, value, weighted)
 
 
-@njit(cache=True)
+@inner_kernel
 def _draw_size(state: NDArray[np.uint64]) -> int:
     """Draw the number of tasks that a move removes."""
     draw = uniform(state)
@@ -149,7 +149,7 @@ def _draw_size(state: NDArray[np.uint64]) -> int:
     return 1
 
 
-@njit(cache=True)
+@inner_kernel
 def _draw_price(state: NDArray[np.uint64]) -> float:
     """Draw the cost of a tick of waste in a move."""
     draw = uniform(state)
@@ -160,7 +160,7 @@ def _draw_price(state: NDArray[np.uint64]) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@inner_kernel
 def _cost(graph: Graph, memory: Memory, plan: Plan, longest: int, value: int, weighted: bool) -> float:
     """Return the cost that is minimised: the objective in ticks, plus the mean excess of nearly critical paths.
 
@@ -171,7 +171,7 @@ def _cost(graph: Graph, memory: Memory, plan: Plan, longest: int, value: int, we
     return objective + near_critical(plan, longest)
 
 
-@njit(cache=True)
+@inner_kernel
 def _measure_paths(graph: Graph, plan: Plan, journal: Journal, memory: Memory, weighted: bool) -> int:
     """Return the length of a critical path; for weighted completion, draw the job in focus first.
 
@@ -210,7 +210,7 @@ def _measure_paths(graph: Graph, plan: Plan, journal: Journal, memory: Memory, w
     return longest
 
 
-@njit(cache=True)
+@inner_kernel
 def _total_weight(graph: Graph) -> float:
     """Return the sum of all weights, at least 1."""
     total = 0.0
@@ -219,7 +219,7 @@ def _total_weight(graph: Graph) -> float:
     return max(total, 1.0)
 
 
-@njit(cache=True)
+@inner_kernel
 def _critical_task(tasks: NDArray[Any], longest: int, state: NDArray[np.uint64]) -> int:
     """Return the first task on a longest path, beginning at a random task, in cyclic order of ids."""
     n = len(tasks)
@@ -231,7 +231,7 @@ def _critical_task(tasks: NDArray[Any], longest: int, state: NDArray[np.uint64])
     return first
 
 
-@njit(cache=True)
+@inner_kernel
 def _reinsert(
     graph: Graph, plan: Plan, journal: Journal, memory: Memory, waste: NDArray[np.float64], size: int, limit: float
 ) -> bool:

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.timeline import (
     Timeline,
@@ -19,6 +18,7 @@ from heuristics.dag.timeline import (
 )
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, GpuStates, incoming_delays, write_features
 from heuristics.dag.worl_rtgs.network import q_values
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class EpisodeRecord(NamedTuple):
     reward: NDArray[np.float64]  # (n,)
 
 
-@njit(cache=True)
+@kernel
 def play(
     arrays: DagArrays,
     data: EpisodeData,
@@ -66,7 +66,7 @@ def play(
     return _episode(arrays, data, weights, desired, lam, noise, temperature, 0.0, no_uniforms, record)
 
 
-@njit(cache=True)
+@kernel
 def play_recording(
     arrays: DagArrays,
     data: EpisodeData,
@@ -94,7 +94,7 @@ def play_recording(
     return _episode(arrays, data, weights, desired, lam, np.empty((0, 0)), 0.0, epsilon, uniforms, record)
 
 
-@njit(cache=True)
+@inner_kernel
 def _episode(
     arrays: DagArrays,
     data: EpisodeData,
@@ -164,7 +164,7 @@ def _episode(
     return timeline
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _nth_that_fits(fits: NDArray[np.bool_], position: int) -> int:
     """Return the GPU at a position among those that fit, the last one if there are fewer."""
     chosen = -1

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.priorities import placement_order, upward_ranks
 from instances.dag.objective import Objective
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def episode_data(instance: DagInstance, objective: Objective = Objective.MAKESPA
     return known[objective]
 
 
-@njit(cache=True)
+@kernel
 def _onward_costs(arrays: DagArrays) -> NDArray[np.int64]:
     """Return O[i,k] = max over successors s of min over allowed l of O[s,l] + p[s,l] + c[i,s](k,l), shape (n, m).
 
@@ -86,7 +86,7 @@ def _onward_costs(arrays: DagArrays) -> NDArray[np.int64]:
     return onward
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
     """Return the transfer delay over a class of links from a GPU in ticks."""
     if data == 0:
@@ -94,7 +94,7 @@ def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
     return arrays.class_latency[source, link] + np.int64(math.ceil(data / arrays.class_bytes_per_tick[source, link]))
 
 
-@njit(cache=True)
+@kernel
 def _lower_bound(arrays: DagArrays, weighted: bool) -> float:
     """Return LB in ticks, at least 1; a unit for rewards, not a bound that results report.
 
@@ -117,18 +117,23 @@ def _lower_bound(arrays: DagArrays, weighted: bool) -> float:
         job = arrays.job_of_task[task]
         completion[job] = max(completion[job], end[task])
     if weighted:
-        return max(1.0, np.float64((completion * arrays.weight).sum()))
-    longest = end.max() if n else 0
+        total = 0
+        for job in range(len(completion)):
+            total += completion[job] * arrays.weight[job]
+        return max(1.0, np.float64(total))
+    longest = 0
+    for task in range(n):
+        longest = max(longest, end[task])
     return np.float64(max(1, longest, (work + m - 1) // m))
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def squash(value: float) -> float:
     """Return sq(z) = z / (1 + |z|), in (-1, 1)."""
     return value / (1.0 + abs(value))
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def incoming_delays(arrays: DagArrays, timeline: Timeline, task: int, incoming: NDArray[np.int64]) -> None:
     """Write the longest transfer delay from a predecessor to each GPU in ticks, shape (m,)."""
     delay = timeline.arrival  # scratch
@@ -154,7 +159,7 @@ class GpuStates(NamedTuple):
     incoming: NDArray[np.int64]  # longest transfer delay from a predecessor of the task
 
 
-@njit(cache=True)
+@inner_kernel
 def write_features(
     arrays: DagArrays,
     data: EpisodeData,

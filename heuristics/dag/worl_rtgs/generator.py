@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.greedy_generator import Population
@@ -17,6 +16,7 @@ from heuristics.dag.timeline import objective_of
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.search.settings import require_between
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +92,7 @@ class DdqnGenerator:
         return made._replace(position=np.hstack([made.position, priority])) if self.searches_order else made
 
 
-@njit(cache=True)
+@kernel
 def _place_all(
     arrays: DagArrays,
     data: EpisodeData,

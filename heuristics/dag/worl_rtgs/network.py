@@ -10,10 +10,10 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.array_files import read_arrays, write_arrays
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, NUM_INPUTS
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -111,7 +111,7 @@ def weights_sha256(weights: Weights) -> str:
     return digest.hexdigest()
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _add_four(
     sums: NDArray[np.float32],
     matrix: NDArray[np.float32],
@@ -125,7 +125,7 @@ def _add_four(
         sums[unit] = sums[unit] + x * matrix[a, unit] + y * matrix[b, unit] + z * matrix[c, unit] + v * matrix[d, unit]
 
 
-@njit(cache=True)
+@inner_kernel
 def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_], out: NDArray[np.float32]) -> None:
     """Write the value of every GPU that fits, `DOES_NOT_FIT` for the others.
 
@@ -176,7 +176,7 @@ def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_
         out[k] = (x + y) + (z + v)
 
 
-@njit(cache=True, forceinline=True)
+@inner_kernel
 def _write_context(
     w1: NDArray[np.float32],
     b1: NDArray[np.float32],
@@ -185,7 +185,9 @@ def _write_context(
     context: NDArray[np.float32],
 ) -> None:
     """Write the part of the first layer that comes from biases, means and maxima, the same for every GPU of a step."""
-    count = max(fits.sum(), 1)
+    count = 0
+    for k in range(len(fits)):
+        count += fits[k]
     context[:] = b1
     for feature in range(NUM_FEATURES):
         total, largest = (
@@ -196,7 +198,7 @@ def _write_context(
             if fits[k]:
                 total += rows[k, feature]
                 largest = max(largest, rows[k, feature])
-        mean = np.float32(total / count)
+        mean = np.float32(total / max(count, 1))
         for unit in range(NUM_HIDDEN):
             context[unit] += mean * w1[NUM_FEATURES + feature, unit] + largest * w1[2 * NUM_FEATURES + feature, unit]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from instances.jobs.interference import NOT_TOGETHER
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,7 +101,7 @@ class FitClasses:
         )
 
 
-@njit(cache=True)
+@kernel
 def _refresh(
     free: NDArray[np.int64],
     server_kind: NDArray[np.int64],

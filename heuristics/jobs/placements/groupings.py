@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from numba import njit
-
 from heuristics.jobs.placements.hall import book, can_place, can_place_part
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
 
 
-@njit(cache=True)
+@inner_kernel
 def fill_in_order(
     chosen_kind: NDArray[np.int64],
     free_gpus: NDArray[np.int64],
@@ -43,7 +42,7 @@ def fill_in_order(
             free_gpus[c] -= 1
 
 
-@njit(cache=True)
+@inner_kernel
 def grow(
     ws: PlacementWorkspace,
     chosen_kind: NDArray[np.int64],
@@ -113,7 +112,7 @@ def grow(
             free_gpus[c] -= 1
 
 
-@njit(cache=True)
+@inner_kernel
 def ring_neighbours(vertex: int, first: int, end: int, value: int, where: NDArray[np.int64]) -> int:
     """Return how many neighbours of a vertex in its ring, first to end - 1, have this value; two share one edge."""
     if end - first < 2:
@@ -125,7 +124,7 @@ def ring_neighbours(vertex: int, first: int, end: int, value: int, where: NDArra
     return found
 
 
-@njit(cache=True)
+@inner_kernel
 def _closest_vertex(first: int, end: int, c: int, most: int, where: NDArray[np.int64]) -> tuple[int, int]:
     """Return the first unplaced vertex of a stage with the most ring neighbours on a server, and their number."""
     best, best_found = -1, -1
@@ -140,7 +139,7 @@ def _closest_vertex(first: int, end: int, c: int, most: int, where: NDArray[np.i
     return best, best_found
 
 
-@njit(cache=True)
+@inner_kernel
 def _heaviest_edge(
     kind: int,
     free_gpus: int,
@@ -176,7 +175,7 @@ def _heaviest_edge(
     return best_u, best_v
 
 
-@njit(cache=True)
+@inner_kernel
 def _first_ring_edge(first: int, end: int, where: NDArray[np.int64]) -> tuple[int, int]:
     """Return the first pair of ring neighbours that are both unplaced, or -1, -1."""
     for vertex in range(first, end):
@@ -189,7 +188,7 @@ def _first_ring_edge(first: int, end: int, where: NDArray[np.int64]) -> tuple[in
     return -1, -1
 
 
-@njit(cache=True)
+@inner_kernel
 def _first_unplaced(first: int, where: NDArray[np.int64]) -> int:
     """Return the first unplaced vertex of a stage that has one."""
     while where[first] >= 0:
@@ -197,7 +196,7 @@ def _first_unplaced(first: int, where: NDArray[np.int64]) -> int:
     return first
 
 
-@njit(cache=True)
+@inner_kernel
 def _lightest_vertex(
     kind: int,
     masks: NDArray[np.int64],
@@ -228,7 +227,7 @@ def _lightest_vertex(
     return best
 
 
-@njit(cache=True)
+@inner_kernel
 def _stage_of(vertex: int, first_vertex: NDArray[np.int64]) -> int:
     """Return the stage of a vertex."""
     stage = 0
@@ -237,7 +236,7 @@ def _stage_of(vertex: int, first_vertex: NDArray[np.int64]) -> int:
     return stage
 
 
-@njit(cache=True)
+@inner_kernel
 def contract(
     ws: PlacementWorkspace,
     chosen_kind: NDArray[np.int64],
@@ -294,7 +293,7 @@ def contract(
                     free_gpus[c] -= 1
 
 
-@njit(cache=True)
+@inner_kernel
 def _join(
     masks: NDArray[np.int64],
     ring_weight: NDArray[np.int64],
@@ -331,7 +330,7 @@ def _join(
         weight = lighter
 
 
-@njit(cache=True)
+@inner_kernel
 def _try_to_join(
     u: int,
     v: int,
@@ -352,7 +351,7 @@ def _try_to_join(
             return
 
 
-@njit(cache=True)
+@inner_kernel
 def _root(vertex: int, parent: NDArray[np.int64]) -> int:
     """Return the smallest vertex of the component of a vertex."""
     while parent[vertex] != vertex:
@@ -361,7 +360,7 @@ def _root(vertex: int, parent: NDArray[np.int64]) -> int:
     return vertex
 
 
-@njit(cache=True)
+@inner_kernel
 def _tightest_server(
     gang: int,
     kinds: int,
@@ -385,7 +384,7 @@ def _tightest_server(
     return best
 
 
-@njit(cache=True)
+@inner_kernel
 def _closest_server(
     ws: PlacementWorkspace,
     vertex: int,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.placements.arrays import jobs_arrays
 from heuristics.jobs.placements.kernel_placer import checked_free, new_placement_workspace
+from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -24,7 +24,7 @@ TOO_MANY = -1
 """The list of unions is too short."""
 
 
-@njit(cache=True)
+@inner_kernel
 def list_unions(masks: NDArray[np.int64], unions: NDArray[np.int64]) -> int:
     """Write all different unions of the sets and return their number, or `TOO_MANY` if the list is too short."""
     size = 0
@@ -47,7 +47,7 @@ def list_unions(masks: NDArray[np.int64], unions: NDArray[np.int64]) -> int:
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def _holds(unions: NDArray[np.int64], size: int, mask: int) -> bool:
     """Say whether a set is among the first ones listed."""
     for index in range(size):  # noqa: SIM110 (Numba compiles no generators)
@@ -56,7 +56,7 @@ def _holds(unions: NDArray[np.int64], size: int, mask: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@inner_kernel
 def count_free_of_kind(
     free: NDArray[np.int64], server_kind: NDArray[np.int64], free_of_kind: NDArray[np.int64]
 ) -> None:
@@ -66,7 +66,7 @@ def count_free_of_kind(
         free_of_kind[server_kind[server]] += free[server]
 
 
-@njit(cache=True)
+@inner_kernel
 def demand_of(union: int, masks: NDArray[np.int64], left: NDArray[np.int64]) -> int:
     """Return the number of replicas left of stages that may use kinds of this union only."""
     total = 0
@@ -76,7 +76,7 @@ def demand_of(union: int, masks: NDArray[np.int64], left: NDArray[np.int64]) -> 
     return total
 
 
-@njit(cache=True)
+@inner_kernel
 def supply_of(union: int, gpus_of_kind: NDArray[np.int64]) -> int:
     """Return the number of GPUs of kinds of this union."""
     total = 0
@@ -86,7 +86,7 @@ def supply_of(union: int, gpus_of_kind: NDArray[np.int64]) -> int:
     return total
 
 
-@njit(cache=True)
+@inner_kernel
 def can_place(unions: NDArray[np.int64], slack: NDArray[np.int64], first: int, second: int, kind: int) -> bool:
     """Say whether the rest can still be placed after one replica of each of two stages goes to GPUs of a kind.
 
@@ -101,7 +101,7 @@ def can_place(unions: NDArray[np.int64], slack: NDArray[np.int64], first: int, s
     return True
 
 
-@njit(cache=True)
+@inner_kernel
 def can_place_part(
     unions: NDArray[np.int64],
     slack: NDArray[np.int64],
@@ -122,7 +122,7 @@ def can_place_part(
     return True
 
 
-@njit(cache=True)
+@inner_kernel
 def book(unions: NDArray[np.int64], slack: NDArray[np.int64], mask: int, kind: int, count: int) -> None:
     """Lower the slacks for replicas of a stage that go to GPUs of a kind."""
     for index in range(len(unions)):
@@ -166,13 +166,15 @@ class QueueFit:
         return None if found == _NONE else int(found)
 
 
-@njit(cache=True)
+@kernel
 def _first_that_fits(
     arrays: JobsArrays, ws: PlacementWorkspace, jobs: NDArray[np.int64], begin: int, free: NDArray[np.int64]
 ) -> int:
     """Return the position, `_NONE` or `_UNIONS_EXCEEDED`."""
     count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)
-    total = ws.free_of_kind.sum()
+    total = 0
+    for kind in range(len(ws.free_of_kind)):
+        total += ws.free_of_kind[kind]
     for position in range(begin, len(jobs)):
         job = jobs[position]
         if arrays.gang_size[job] > total:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.placements.groupings import contract, fill_in_order, grow
 from heuristics.jobs.placements.hall import TOO_MANY, count_free_of_kind, demand_of, list_unions, supply_of
@@ -17,6 +16,7 @@ from heuristics.jobs.placements.kernel_placer import (
     traffic,
     write_entries,
 )
+from instances.kernels import inner_kernel, kernel, sort_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
 
 
-@njit(cache=True)
+@inner_kernel
 def choose_servers(
     free: NDArray[np.int64],
     server_kind: NDArray[np.int64],
@@ -73,7 +73,7 @@ def choose_servers(
     return length
 
 
-@njit(cache=True)
+@inner_kernel
 def _sort(
     free: NDArray[np.int64],
     server_kind: NDArray[np.int64],
@@ -86,7 +86,11 @@ def _sort(
     for server in range(len(free)):
         most = max(most, free[server])
     if most >= len(bucket):
-        for server in np.argsort(-free, kind="mergesort"):
+        negative, by_free, scratch = np.empty_like(free), np.empty_like(free), np.empty_like(free)
+        for server in range(len(free)):
+            negative[server] = -free[server]
+        sort_by(negative, len(free), by_free, scratch)
+        for server in by_free:
             if free[server] > 0 and usable_kinds >> server_kind[server] & 1:
                 order[size] = server
                 size += 1
@@ -104,7 +108,7 @@ def _sort(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def _lowest(slack: NDArray[np.int64]) -> int:
     """Return the smallest slack."""
     lowest: int = slack[0]
@@ -113,7 +117,7 @@ def _lowest(slack: NDArray[np.int64]) -> int:
     return lowest
 
 
-@njit(cache=True)
+@inner_kernel
 def _add(unions: NDArray[np.int64], slack: NDArray[np.int64], kind: int, gpus: int) -> None:
     """Raise the slacks for GPUs of a kind."""
     for index in range(len(unions)):
@@ -121,7 +125,7 @@ def _add(unions: NDArray[np.int64], slack: NDArray[np.int64], kind: int, gpus: i
             slack[index] += gpus
 
 
-@njit(cache=True)
+@inner_kernel
 def _suffices(unions: NDArray[np.int64], slack: NDArray[np.int64], kind: int, gpus: int) -> bool:
     """Say whether no slack is negative after GPUs of a kind are added."""
     for index in range(len(unions)):  # noqa: SIM110 (Numba compiles no generators)
@@ -134,7 +138,7 @@ GROW, CONTRACT, STAGE_ORDER = 1, 2, 4
 """Groupings, to be added up."""
 
 
-@njit(cache=True)
+@kernel
 def heavy_edge_kernel(
     arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], groupings: int, only_last: bool
 ) -> tuple[int, int, int, int]:
@@ -249,7 +253,7 @@ def heavy_edge_kernel(
     return num_entries, best_comp, best_numerator, best_denominator
 
 
-@njit(cache=True)
+@inner_kernel
 def _compare(comp: int, a: int, b: int, other_comp: int, c: int, d: int) -> int:
     """Return the sign of comp + a / b - (other_comp + c / d)."""
     whole, other = comp + a // b, other_comp + c // d

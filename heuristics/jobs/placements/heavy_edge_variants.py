@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.placements.hall import TOO_MANY, demand_of, list_unions
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
@@ -13,6 +12,7 @@ from heuristics.jobs.placements.heavy_edge_kernel import STAGE_ORDER
 from heuristics.jobs.placements.kernel_placer import NONE, UNIONS_EXCEEDED, checked_free, new_placement_workspace
 from heuristics.jobs.placements.placement import JobPlacement
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,7 +109,7 @@ def _types(arrays: JobsArrays) -> NDArray[np.int64]:
     return numbers.reshape(-1)
 
 
-@njit(cache=True)
+@kernel
 def _prefix(
     arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], order: NDArray[np.int64]
 ) -> int:

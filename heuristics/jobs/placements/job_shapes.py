@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.placements.arrays import jobs_arrays
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.kernel_placer import NONE, KernelPlacer, gather
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -32,7 +32,7 @@ class Spread(KernelPlacer):
         return self.run(job, lambda: _kernel(self.arrays, self.workspace, job))
 
 
-@njit(cache=True)
+@kernel
 def _kernel(arrays: JobsArrays, ws: PlacementWorkspace, job: int) -> tuple[int, int, int, int]:
     """Deal the replicas."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.placements.arrays import jobs_arrays
 from heuristics.jobs.placements.placement import JobPlacement
 from instances.jobs.iteration_time import iteration_parts_on
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ def new_placement_workspace(arrays: JobsArrays, num_unions: int = 64) -> Placeme
 # never leave the range of their terms. That all terms fit 64 bits is checked when the arrays are made.
 
 
-@njit(cache=True)
+@inner_kernel
 def compare_fractions(a: int, b: int, c: int, d: int) -> int:
     """Return the sign of a / b - c / d; a, c at least 0, b, d at least 1, all below 2**63."""
     while True:
@@ -93,7 +93,7 @@ def compare_fractions(a: int, b: int, c: int, d: int) -> int:
         a, b, c, d = d, c, b, a  # a / b < c / d if and only if d / c < b / a
 
 
-@njit(cache=True)
+@inner_kernel
 def traffic(
     counts: NDArray[np.int64],
     chosen: NDArray[np.int64],
@@ -161,7 +161,7 @@ def traffic(
     return numerator, denominator
 
 
-@njit(cache=True)
+@inner_kernel
 def slowest_time(
     counts: NDArray[np.int64],
     chosen: NDArray[np.int64],
@@ -186,7 +186,7 @@ UNIONS_EXCEEDED = -2
 """Instead of a number of entries: the workspace is too small for the unions of the job."""
 
 
-@njit(cache=True)
+@inner_kernel
 def write_entries(
     chosen: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -216,7 +216,7 @@ def write_entries(
     return size
 
 
-@njit(cache=True)
+@inner_kernel
 def gather(arrays: JobsArrays, ws: PlacementWorkspace, job: int, num_servers: int) -> tuple[int, int, int, int]:
     """Return the number of entries, comp(x), and numerator and denominator of comm(x) of the job in ``ws.counts``.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from numba import njit
-
 from heuristics.jobs.placements.hall import (
     TOO_MANY,
     book,
@@ -16,6 +14,7 @@ from heuristics.jobs.placements.hall import (
     supply_of,
 )
 from heuristics.jobs.placements.kernel_placer import NONE, UNIONS_EXCEEDED, KernelPlacer, checked_free, gather
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -54,7 +53,7 @@ class RandomPlacement(KernelPlacer):
         return self.run(job, lambda: _kernel(self.arrays, self.workspace, job, gpus, numbers))
 
 
-@njit(cache=True)
+@kernel
 def _kernel(
     arrays: JobsArrays, ws: PlacementWorkspace, job: int, free: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> tuple[int, int, int, int]:

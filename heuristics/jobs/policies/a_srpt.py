@@ -10,7 +10,6 @@ from operator import and_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
@@ -18,6 +17,7 @@ from heuristics.jobs.policies.guided_policy import ASrptParameters, GuidedPolicy
 from heuristics.jobs.policies.run_policy import online_method
 from instances.fields import one_of
 from instances.jobs.objective import JobsObjective
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -246,7 +246,7 @@ class WorkConservingPolicy(GuidedPolicy):
         return self.alpha_limit(job) if self.is_heavy(job) else None
 
 
-@njit(cache=True)
+@kernel
 def _next_candidate(
     jobs: NDArray[np.int64],
     begin: int,

@@ -9,13 +9,12 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, NamedTuple
 
-from numba import njit
-
 from heuristics.jobs.placements.job_shapes import JobShapes
 from heuristics.jobs.placements.waiting_queue import WaitingQueue
 from heuristics.jobs.policies.run_policy import OnlineMethod, online_method
 from heuristics.jobs.policy import Policy
 from instances.fields import one_of
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +102,7 @@ class SkippingPolicy(Policy):
             started.append(job)
 
 
-@njit(cache=True)
+@kernel
 def _next_with_place(
     jobs: NDArray[np.int64], begin: int, end: int, class_of: NDArray[np.int64], has_place: NDArray[np.bool_]
 ) -> int:

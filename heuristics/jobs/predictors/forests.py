@@ -8,7 +8,6 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from heuristics.jobs.predictors.predictor import UNKNOWN_ITERATIONS
 from heuristics.jobs.predictors.run_histories import (
@@ -19,6 +18,7 @@ from heuristics.jobs.predictors.run_histories import (
     rounded_iterations,
     user_and_gpus,
 )
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -132,7 +132,7 @@ def forest_arrays(forest: Any) -> ForestArrays:
     )
 
 
-@njit(cache=True)
+@kernel
 def forest_prediction(
     roots: NDArray[np.int64],
     feature: NDArray[np.int64],
@@ -442,7 +442,7 @@ def leaf_members(
     return LeafMembers(targets[order], np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), ranks[by_leaf])
 
 
-@njit(cache=True)
+@kernel
 def conditional_median(
     roots: NDArray[np.int64],
     feature: NDArray[np.int64],
@@ -466,8 +466,9 @@ def conditional_median(
         share = 1.0 / (offsets[node + 1] - offsets[node])
         for member in range(offsets[node], offsets[node + 1]):
             weights[ranks[member]] += share
-    half = weights.sum() / 2
-    total = 0.0
+    half, total = 0.0, 0.0
+    for rank in range(len(targets)):
+        half += weights[rank] / 2
     for rank in range(len(targets)):
         total += weights[rank]
         if total >= half * (1 - 1e-12):  # the sum of shares may miss the half by rounding

@@ -1,0 +1,103 @@
+"""How long this process has compiled kernels, which no clock counts, and the line that says so while it lasts.
+
+Numba compiles a kernel when it is first called after an installation, and keeps it on disk (`instances.kernels`). This
+module knows the seconds without importing Numba, which takes half a second.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PATIENCE_SECONDS = 0.5
+"""Compilations that are shorter in all are not mentioned."""
+
+
+def print_progress(functions: int, seconds: float, is_over: bool) -> None:
+    """Say on stderr that kernels are compiled: on a terminal in one line that counts, else once."""
+    if sys.stderr is None or sys.stderr.closed:
+        return
+    text = "Compiling kernels for this machine, once per installation"
+    try:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{text}: {functions} functions, {seconds:.0f} s{chr(10) if is_over else ''}")
+        elif not COMPILATION.has_been_said:
+            sys.stderr.write(f"{text} ...\n")
+        sys.stderr.flush()
+    except OSError:  # a full disk or a closed pipe must not end the run
+        pass
+
+
+class Compilation:
+    """Counts what this process compiles; kernels report when they begin and end.
+
+    Attributes
+    ----------
+    functions
+        How many functions have been compiled.
+    has_been_said
+        Whether the user knows.
+    say
+        Receives functions, seconds and whether the compilation is over, when there is something to say; None for
+        silence.
+    watch
+        Receives True when the seconds of compilation begin to count, and False when they end.
+    """
+
+    def __init__(self) -> None:
+        self.functions = 0
+        self.has_been_said = False
+        self.say: Callable[[int, float, bool], None] | None = print_progress
+        self.watch: Callable[[bool], None] = lambda is_running: None
+        self._depth = 0
+        self._state: tuple[float, float | None] = (0.0, None)  # seconds so far, begin; one value, for other threads
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is being compiled."""
+        return self._depth > 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of compilation in this process, the present one included."""
+        finished, begin = self._state
+        return finished if begin is None else finished + time.perf_counter() - begin
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count the seconds inside, once where one compilation needs another one."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Begin to count."""
+        if self._depth == 0:
+            self._state = (self._state[0], time.perf_counter())
+            self.watch(True)
+        self._depth += 1
+
+    def end(self) -> None:
+        """Count no longer, unless a compilation goes on that this one was a part of."""
+        self._depth -= 1
+        if self._depth == 0:
+            self._state = (self.seconds, None)
+            self.watch(False)
+
+    def note_function(self) -> None:
+        """Note that one more function is compiled, and tell the user after a while."""
+        self.functions += 1
+        if self.say is not None and self.seconds >= PATIENCE_SECONDS:
+            self.say(self.functions, self.seconds, self._depth == 0)
+            self.has_been_said = True
+
+
+COMPILATION = Compilation()
+"""What this process compiles."""

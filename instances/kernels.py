@@ -1,0 +1,297 @@
+"""How Numba compiles the loops of this project, and where compiled kernels are kept.
+
+A *kernel* is called from Python; what it calls are *inner kernels*. Numba would compile every one of them to machine
+code on its own, and optimise it again inside each caller. An inner kernel here is translated once and optimised and
+turned into machine code with the kernel that calls it, which takes half of the time.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import os
+import time
+import warnings
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from numba import types
+from numba.core import event
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+from instances.compilation import COMPILATION
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+MOST_SECONDS_OF_WAITING = 120.0
+"""So long a process waits for another one that compiles."""
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function when it is first called from Python, once per installation; it releases the lock of Python."""
+    compiled: Any = CPUDispatcher(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True})
+    compiled._cache = _cache_of(function)  # noqa: SLF001  # as `cache=True` does, with a cache of our own
+    return compiled  # type: ignore[no-any-return]
+
+
+def inner_kernel(function: Function) -> Function:
+    """Compile a function as a part of the kernels that call it; called from Python, it runs as it stands there."""
+    options = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    inner: Any = _InnerDispatcher(function, targetoptions=options, pipeline_class=_InnerCompiler)
+    return inner  # type: ignore[no-any-return]
+
+
+class _InnerDispatcher(CPUDispatcher):
+    """Compiles for callers in kernels, and is plain Python for callers in Python."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what Numba calls, for types without the values of literals, each of which it would compile anew."""
+        named = {name: types.unliteral(type_) for name, type_ in kws.items()}
+        return super().get_call_template(tuple(types.unliteral(type_) for type_ in args), named)
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """Code that is only linked into its callers, and is optimised there."""
+
+    @property
+    def codegen(self) -> Any:
+        """What would store the environment of a function beside its machine code, of which there is none."""
+        return SimpleNamespace(set_env=lambda name, environment: None)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout  # noqa: SLF001
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _InnerCompiler(Compiler):
+    """Numba's compiler, with a library that leaves the work to the callers."""
+
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
+        own = library or _InnerLibrary(target_context.codegen(), "inner kernel")
+        super().__init__(typing_context, target_context, own, *rest)
+
+
+class _Listener(event.Listener):
+    """Reports compilations, and keeps the garbage collector from going through the compiler's many objects."""
+
+    _collects = False
+
+    def on_start(self, event: Any) -> None:
+        """Note that a compilation begins."""
+        if not COMPILATION.is_running:
+            self._collects = gc.isenabled()
+            gc.disable()
+        COMPILATION.begin()
+
+    def on_end(self, event: Any) -> None:
+        """Note that it has ended."""
+        COMPILATION.end()
+        COMPILATION.note_function()
+        if not COMPILATION.is_running and self._collects:
+            gc.enable()
+
+
+event.register("numba:compile", _Listener())
+
+
+class _OneCompiler(event.Listener):
+    """Lets one process at a time compile into a folder, so that the others find there what they need.
+
+    Two processes that begin at once would else compile the same kernels side by side. A process that waits in vain,
+    because the other one was stopped, compiles for itself.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._file: int | None = None
+
+    def take(self, folder: str) -> bool:
+        """Wait until no other process compiles into a folder; say whether it had to wait."""
+        if fcntl is None or self._file is not None:
+            return False
+        try:
+            os.makedirs(folder, exist_ok=True)
+            self._file = os.open(os.path.join(folder, "optgap.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            return False
+        begin = time.monotonic()
+        waited = False
+        while time.monotonic() - begin < MOST_SECONDS_OF_WAITING:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                waited = True
+                time.sleep(0.05)
+        return waited
+
+    def on_start(self, event: Any) -> None:
+        """Note that Numba looks for a kernel, or for one that it calls."""
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Let others compile when the outermost search is over, whatever came of it."""
+        self._depth -= 1
+        if self._depth == 0 and self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+_ONE_COMPILER = _OneCompiler()
+event.register("numba:compiler_lock", _ONE_COMPILER)
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache of one kernel on disk, which is left out where it cannot be read or written."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._function = function
+
+    @cached_property
+    def _file(self) -> _CacheFile:
+        return _CacheFile(self._cache_path, self._impl.filename_base, _stamp(self._function))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled kernel, None where there is none that fits, or only what an older version has left."""
+        self._cache_file = self._file
+        with COMPILATION.running():
+            found = self._loaded(sig, target_context)
+            if found is None and _ONE_COMPILER.take(self._cache_path):
+                found = self._loaded(sig, target_context)
+        return found
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # of a file that is damaged, or names classes that are gone
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel."""
+        try:
+            with COMPILATION.running():
+                super().save_overload(sig, data)
+        except Exception as error:  # an OSError, or what reading a damaged index raises
+            _warn_once(str(error))
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Files of one kernel: compiled code under names of its own, so that two processes cannot take one for another."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code first and then the index, which never names what is not there."""
+        number = int(hashlib.sha256(repr((key, self._source_stamp)).encode()).hexdigest()[:12], 16)
+        self._save_data(self._data_name(number), data)
+        try:
+            overloads = self._load_index()
+        except Exception:  # of an index that is damaged, or names classes that are gone
+            overloads = {}
+        self._save_index({**overloads, key: self._data_name(number)})
+
+
+def _cache_of(function: Any) -> Any:
+    """Return the cache of a kernel; one that keeps nothing where no folder can be written."""
+    try:
+        cache = _KernelCache(function)
+    except RuntimeError as error:
+        return _NoCache(str(error))
+    return cache if os.path.isabs(cache.cache_path) else _NoCache("this user has no home directory")
+
+
+class _NoCache(NullCache):
+    """Keeps nothing, and says so once."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Say that the kernel is not kept."""
+        _warn_once(self._reason)
+
+
+_said: list[str] = []
+
+
+def _warn_once(reason: str) -> None:
+    """Warn that kernels are not kept, the first time in this process."""
+    if not _said:
+        _said.append(reason)
+        advice = "NUMBA_CACHE_DIR can name a folder that can be written"
+        warnings.warn(
+            f"Compiled kernels cannot be kept, so every process compiles them anew ({reason}); {advice}.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _stamp(function: Any) -> tuple[Any, ...]:
+    """Return what a compiled kernel depends on: the files of all that it calls, and the constants that it names."""
+    files: dict[str, tuple[float, int]] = {}
+    constants: dict[str, str] = {}
+    waiting, seen = [function], {function}
+    while waiting:
+        current = waiting.pop()
+        status = os.stat(current.__code__.co_filename)
+        files[os.path.basename(current.__code__.co_filename)] = (status.st_mtime, status.st_size)
+        for name in current.__code__.co_names:
+            value = current.__globals__.get(name)
+            called = getattr(value, "py_func", None)
+            if called is not None and called not in seen:
+                seen.add(called)
+                waiting.append(called)
+            elif isinstance(value, int | float | str):
+                constants[f"{current.__module__}.{name}"] = repr(value)
+    return (*sorted(files.items()), *sorted(constants.items()))
+
+
+@inner_kernel
+def sort_by(key: NDArray[Any], size: int, order: NDArray[np.int64], scratch: NDArray[np.int64]) -> None:
+    """Write the indices of the first `size` keys to `order`, by increasing key; equal keys keep their order.
+
+    A merge sort, because NumPy's sorts take Numba two seconds to compile. `order` and `scratch` have room for `size`
+    entries.
+    """
+    for index in range(size):
+        order[index] = index
+    width = 1
+    while width < size:  # invariant: runs of `width` entries of `order` are sorted
+        for left in range(0, size, 2 * width):
+            middle, right = min(left + width, size), min(left + 2 * width, size)
+            first, second = left, middle
+            for place in range(left, right):
+                if first < middle and (second >= right or key[order[first]] <= key[order[second]]):
+                    scratch[place] = order[first]
+                    first += 1
+                else:
+                    scratch[place] = order[second]
+                    second += 1
+        for place in range(size):
+            order[place] = scratch[place]
+        width *= 2
