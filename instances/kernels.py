@@ -52,7 +52,16 @@ def kernel(function: Function) -> Function:
 
 def inner_kernel(function: Function) -> Function:
     """Compile a function as a part of the kernels that call it; called from Python, it runs as it stands there."""
-    options = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _inner(function, forceinline=False)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """Do as `inner_kernel`, and put the function into every place that calls it: for what innermost loops call."""
+    return _inner(function, forceinline=True)
+
+
+def _inner(function: Function, *, forceinline: bool) -> Function:
+    options = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": forceinline}
     inner: Any = _InnerDispatcher(function, targetoptions=options, pipeline_class=_InnerCompiler)
     return inner  # type: ignore[no-any-return]
 

@@ -25,7 +25,7 @@ from heuristics.dag.timeline import (
     ready_times,
 )
 from instances.dag.contention import Contention
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inlined_kernel, inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ LARGEST_FINISH = 2
 """Rule: the task whose best finish is largest; ties to the lowest index."""
 
 
-@inner_kernel
+@inlined_kernel
 def _start_on(arrays: DagArrays, timeline: Timeline, task: int, k: int, ready: int) -> int:
     """Return the earliest start of a task on GPU k after all tasks that run there."""
     count = timeline.num_slots[k]
@@ -52,7 +52,7 @@ def _start_on(arrays: DagArrays, timeline: Timeline, task: int, k: int, ready: i
     )
 
 
-@inner_kernel
+@inlined_kernel
 def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64], rule: int) -> int:
     """Return the GPU with the earliest start (or finish) of a ready task; ties to the smaller finish, then index."""
     best = -1
@@ -68,7 +68,7 @@ def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[n
     return best if best >= 0 else least_overflow(arrays, timeline, task)
 
 
-@inner_kernel
+@inlined_kernel
 def _goes_first(
     rule: int,
     level: NDArray[np.float64],

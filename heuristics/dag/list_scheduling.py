@@ -28,7 +28,7 @@ from heuristics.dag.timeline import (
 )
 from instances.dag.contention import Contention
 from instances.dag.schedule import DagSchedule
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inlined_kernel, inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,7 @@ NO_PINS = np.empty(0, dtype=np.int64)
 NOT_PLACED = np.empty((0, 0), dtype=np.int64)
 
 
-@inner_kernel
+@inlined_kernel
 def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     """Return the index at a position of the order by (score, index); scores of infinity stand last."""
     for k in range(len(scores)):
@@ -66,7 +66,7 @@ def _position_in_order(scores: NDArray[np.float64], position: int) -> int:
     return -1
 
 
-@inner_kernel
+@inlined_kernel
 def _nth_true(flags: NDArray[np.bool_], position: int) -> int:
     """Return the index of the entry at a position among those that are true."""
     for k in range(len(flags)):

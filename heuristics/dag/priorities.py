@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,13 +83,13 @@ def optimistic_costs(arrays: DagArrays) -> NDArray[np.float64]:
     return table
 
 
-@inner_kernel
+@inlined_kernel
 def _goes_first(priority: NDArray[np.float64], task: int, other: int) -> bool:
     """Say whether a task comes before another: higher priority, ties by index."""
     return priority[task] > priority[other] or (priority[task] == priority[other] and task < other)
 
 
-@inner_kernel
+@inlined_kernel
 def push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task: int) -> None:
     """Add a task to a heap of `size` ready tasks."""
     child = size
@@ -102,7 +102,7 @@ def push(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64], task
     heap[child] = task
 
 
-@inner_kernel
+@inlined_kernel
 def pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> int:
     """Take the first task from a heap of `size` ready tasks."""
     first, last = heap[0], heap[size - 1]

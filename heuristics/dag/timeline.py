@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from instances.kernels import inner_kernel
+from instances.kernels import inlined_kernel, inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +66,7 @@ def new_timeline(arrays: DagArrays) -> Timeline:
     )
 
 
-@inner_kernel
+@inlined_kernel
 def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[np.int64]) -> None:
     """Write when the data of all predecessors and the release allow a task to start on each GPU, shape (m,)."""
     arrival = timeline.arrival
@@ -85,7 +85,7 @@ def ready_times(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray
             ready[k] = max(ready[k], arrival[arrays.link_class[source, k]])
 
 
-@inner_kernel
+@inlined_kernel
 def earliest_free_start(
     slot_start: NDArray[np.int64],
     slot_finish: NDArray[np.int64],
@@ -116,7 +116,7 @@ def earliest_free_start(
     return start
 
 
-@inner_kernel
+@inlined_kernel
 def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
     """Return the bytes left on GPU k if the task and those with reserved memory go there; negative: it does not fit."""
     reserved = timeline.reserved[k]
@@ -125,7 +125,7 @@ def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int
     return timeline.free_memory[k] - reserved - arrays.task_memory[task]
 
 
-@inner_kernel
+@inlined_kernel
 def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     """Return the allowed GPU with the most memory left for a task that fits nowhere; ties to the lowest index."""
     best = -1
@@ -137,7 +137,7 @@ def least_overflow(arrays: DagArrays, timeline: Timeline, task: int) -> int:
     return best
 
 
-@inner_kernel
+@inlined_kernel
 def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) -> None:
     """Put a task on GPU k at a start found by `earliest_free_start`."""
     duration = arrays.durations[task, k]

@@ -18,7 +18,7 @@ from heuristics.dag.timeline import (
 )
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, GpuStates, incoming_delays, write_features
 from heuristics.dag.worl_rtgs.network import q_values
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inlined_kernel, inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -164,7 +164,7 @@ def _episode(
     return timeline
 
 
-@inner_kernel
+@inlined_kernel
 def _nth_that_fits(fits: NDArray[np.bool_], position: int) -> int:
     """Return the GPU at a position among those that fit, the last one if there are fewer."""
     chosen = -1

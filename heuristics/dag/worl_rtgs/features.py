@@ -11,7 +11,7 @@ import numpy as np
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.priorities import placement_order, upward_ranks
 from instances.dag.objective import Objective
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inlined_kernel, inner_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def _onward_costs(arrays: DagArrays) -> NDArray[np.int64]:
     return onward
 
 
-@inner_kernel
+@inlined_kernel
 def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
     """Return the transfer delay over a class of links from a GPU in ticks."""
     if data == 0:
@@ -127,13 +127,13 @@ def _lower_bound(arrays: DagArrays, weighted: bool) -> float:
     return np.float64(max(1, longest, (work + m - 1) // m))
 
 
-@inner_kernel
+@inlined_kernel
 def squash(value: float) -> float:
     """Return sq(z) = z / (1 + |z|), in (-1, 1)."""
     return value / (1.0 + abs(value))
 
 
-@inner_kernel
+@inlined_kernel
 def incoming_delays(arrays: DagArrays, timeline: Timeline, task: int, incoming: NDArray[np.int64]) -> None:
     """Write the longest transfer delay from a predecessor to each GPU in ticks, shape (m,)."""
     delay = timeline.arrival  # scratch

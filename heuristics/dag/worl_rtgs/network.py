@@ -13,7 +13,7 @@ import numpy as np
 
 from heuristics.array_files import read_arrays, write_arrays
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, NUM_INPUTS
-from instances.kernels import inner_kernel
+from instances.kernels import inlined_kernel, inner_kernel
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -111,7 +111,7 @@ def weights_sha256(weights: Weights) -> str:
     return digest.hexdigest()
 
 
-@inner_kernel
+@inlined_kernel
 def _add_four(
     sums: NDArray[np.float32],
     matrix: NDArray[np.float32],
@@ -176,7 +176,7 @@ def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_
         out[k] = (x + y) + (z + v)
 
 
-@inner_kernel
+@inlined_kernel
 def _write_context(
     w1: NDArray[np.float32],
     b1: NDArray[np.float32],
