@@ -84,7 +84,8 @@ def solve(
     callback
         Watches the run and may stop it.
     bounds
-        Bounds that are known already; by default the bounds without search are computed.
+        Bounds that are known already; by default the bounds without search are computed, and for a construction those
+        of them that take no longer than the construction itself.
     start
         A schedule with which exact and improving methods begin, unless the best of some heuristics is better.
     confirm
@@ -142,7 +143,8 @@ def solve(
         if time_limit is not None:
             own["time_limit"] = max(time_limit, BOUND_SECONDS)
         if bounds is None:
-            known = list(lower_bound(instance, methods=first, **own))
+            names = problem.quick_bounds(instance, objective, contention) if kind == "construction" else first
+            known = list(lower_bound(instance, methods=names, **own))
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)
         recorder.on_start()

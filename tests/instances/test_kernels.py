@@ -1,0 +1,119 @@
+"""Tests that kernels are kept on disk where that is possible, and found again only if nothing that they use changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instances.kernels import sort_by
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INNER = """
+from instances.kernels import inner_kernel
+
+SHARE = {share}
+
+@inner_kernel
+def part(x):
+    return x * SHARE + {more}
+"""
+
+OUTER = """
+import json, sys, warnings
+from instances.compilation import COMPILATION
+from instances.kernels import kernel
+from inner_module import part
+
+COMPILATION.say = None
+
+@kernel
+def whole(x):
+    return part(x) + part(x + 1)
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    value, other = whole(3), whole(3.5)
+texts = [str(warning.message) for warning in caught if issubclass(warning.category, RuntimeWarning)]
+print(json.dumps({"value": value, "other": other, "functions": COMPILATION.functions, "warnings": texts}))
+"""
+
+
+class Program:
+    """A program with one kernel, which is started again and again in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "outer_program.py").write_text(OUTER)
+        self.write()
+
+    def write(self, share: int = 2, more: int = 1) -> None:
+        """Write the module that the kernel calls."""
+        (self.folder / "inner_module.py").write_text(textwrap.dedent(INNER.format(share=share, more=more)))
+
+    def start(self, **environment: str) -> subprocess.Popen[str]:
+        """Start the program."""
+        path = os.pathsep.join([str(self.folder), *sys.path])
+        everything = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+        return subprocess.Popen(
+            [sys.executable, str(self.folder / "outer_program.py")], env=everything, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, **environment: str) -> dict[str, Any]:
+        """Run the program and return what it says."""
+        return said_by(self.start(**environment))
+
+
+def said_by(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """Return what a program says that ends well."""
+    out, _ = process.communicate(timeout=300)
+    assert process.returncode == 0
+    said: dict[str, Any] = json.loads(out)
+    return said
+
+
+def test_kernels_are_compiled_once(tmp_path: Path) -> None:
+    """Tests two first runs at once, a later one, a changed inner kernel, a changed constant and a damaged file."""
+    program = Program(tmp_path)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    together = [said_by(process) for process in [program.start(**cache), program.start(**cache)]]
+    assert [(said["value"], said["other"]) for said in together] == [(16, 18.0)] * 2
+    assert program.run(**cache)["functions"] == 0
+    program.write(more=10)
+    said = program.run(**cache)
+    assert (said["value"], said["functions"] > 0) == (34, True)
+    program.write(share=3, more=10)
+    assert program.run(**cache)["value"] == 41
+    for file in (tmp_path / "cache").rglob("*.nb[ic]"):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    said = program.run(**cache)
+    assert (said["value"], said["functions"] > 0, said["warnings"]) == (41, True, [])
+    assert program.run(**cache)["functions"] == 0
+
+
+def test_without_a_folder_kernels_are_compiled_with_one_warning(tmp_path: Path) -> None:
+    """Tests files in place of all folders for a cache: the program works, and says once that it compiles every time."""
+    program = Program(tmp_path)
+    blocked = tmp_path / "__pycache__"
+    blocked.write_text("")
+    said = program.run(HOME=str(blocked), XDG_CACHE_HOME=str(blocked), NUMBA_CACHE_DIR="")
+    assert said["value"] == 16
+    assert len(said["warnings"]) == 1
+    assert "NUMBA_CACHE_DIR" in said["warnings"][0]
+
+
+@given(st.lists(st.integers(-3, 3), max_size=20))
+def test_sort_by_is_a_stable_sort(keys: list[int]) -> None:
+    """Tests the order against NumPy's stable sort."""
+    order, scratch = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
+    sort_by(np.array(keys, dtype=np.int64), len(keys), order, scratch)
+    assert order.tolist() == np.argsort(np.array(keys, dtype=np.int64), kind="stable").tolist()
