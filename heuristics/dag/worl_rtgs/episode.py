@@ -18,7 +18,7 @@ from heuristics.dag.timeline import (
 )
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, GpuStates, incoming_delays, write_features
 from heuristics.dag.worl_rtgs.network import q_values
-from instances.kernels import inlined_kernel, inner_kernel, kernel
+from instances.kernels import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,15 @@ class EpisodeRecord(NamedTuple):
     reward: NDArray[np.float64]  # (n,)
 
 
-@kernel
+NO_UNIFORMS = np.empty((0, 2))
+NO_RECORD = EpisodeRecord(
+    rows=np.empty((0, 0, NUM_FEATURES), dtype=np.float32),
+    fits=np.empty((0, 0), dtype=np.bool_),
+    action=np.empty(0, dtype=np.int64),
+    reward=np.empty(0),
+)
+
+
 def play(
     arrays: DagArrays,
     data: EpisodeData,
@@ -61,12 +69,9 @@ def play(
     temperature
         In the unit of the values.
     """
-    no_uniforms, no_rows = np.empty((0, 2)), np.empty((0, 0, NUM_FEATURES), dtype=np.float32)
-    record = EpisodeRecord(no_rows, np.empty((0, 0), dtype=np.bool_), np.empty(0, dtype=np.int64), np.empty(0))
-    return _episode(arrays, data, weights, desired, lam, noise, temperature, 0.0, no_uniforms, record)
+    return play_episode(arrays, data, weights, desired, lam, noise, temperature, 0.0, NO_UNIFORMS, NO_RECORD)
 
 
-@kernel
 def play_recording(
     arrays: DagArrays,
     data: EpisodeData,
@@ -91,11 +96,11 @@ def play_recording(
     uniforms
         In [0, 1), shape (n, 2): a step explores where the first is below epsilon, and the second determines the GPU.
     """
-    return _episode(arrays, data, weights, desired, lam, np.empty((0, 0)), 0.0, epsilon, uniforms, record)
+    return play_episode(arrays, data, weights, desired, lam, np.empty((0, 0)), 0.0, epsilon, uniforms, record)
 
 
-@inner_kernel
-def _episode(
+@kernel
+def play_episode(
     arrays: DagArrays,
     data: EpisodeData,
     weights: Weights,

@@ -13,7 +13,7 @@ from heuristics.dag.list_scheduling import place_by_list
 from heuristics.dag.priorities import placement_order
 from heuristics.dag.rtgs.population import population_of, uniform_placements
 from heuristics.dag.timeline import objective_of
-from heuristics.dag.worl_rtgs.episode import play
+from heuristics.dag.worl_rtgs.episode import NO_RECORD, play_episode
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.search.settings import require_between
 from instances.kernels import kernel
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.dag.arrays import DagArrays
+    from heuristics.dag.worl_rtgs.episode import EpisodeRecord
     from heuristics.dag.worl_rtgs.features import EpisodeData
     from heuristics.dag.worl_rtgs.network import Weights
     from instances.dag.instance import DagInstance
@@ -87,7 +88,18 @@ class DdqnGenerator:
             loads, priority = (np.ascontiguousarray(half) for half in np.hsplit(desired, 2))
             data = data._replace(order=np.empty_like(data.order))  # a copy: the kernel overwrites the order
         made = Population(
-            *_place_all(arrays, data, self.weights, loads, priority, self.wish_weight, noise, temperature, self.running)
+            *_place_all(
+                arrays,
+                data,
+                self.weights,
+                loads,
+                priority,
+                self.wish_weight,
+                noise,
+                temperature,
+                self.running,
+                NO_RECORD,
+            )
         )
         return made._replace(position=np.hstack([made.position, priority])) if self.searches_order else made
 
@@ -103,19 +115,21 @@ def _place_all(
     noise: NDArray[np.float64],
     temperature: float,
     running: bool,
+    record: EpisodeRecord,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Call `play` for every row; return the fields of `Population`.
+    """Call `play_episode` for every row; return the fields of `Population`.
 
     Priorities, shape (count, n), if any, determine the order of each row, which is written to ``data.order``.
     """
     count, (n, m) = len(desired), arrays.durations.shape
     gpu, position = np.empty((count, n), dtype=np.int64), np.empty((count, n))
     overflow, objective = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    no_noise = np.empty((0, 0))
+    no_noise, no_uniforms = np.empty((0, 0)), np.empty((0, 2))
     for row in range(count):
         if len(priority):
             data.order[:] = placement_order(arrays, priority[row])
-        timeline = play(arrays, data, weights, desired[row], lam, noise[row] if len(noise) else no_noise, temperature)
+        chance = noise[row] if len(noise) else no_noise
+        timeline = play_episode(arrays, data, weights, desired[row], lam, chance, temperature, 0.0, no_uniforms, record)
         gpu[row] = timeline.gpu
         load = np.zeros(m)
         for task in data.order:
