@@ -204,7 +204,7 @@ class Problem:
             return None
         return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule == contention)]
 
-    def quick_bounds(self, instance: Any, objective: object, contention: Contention) -> list[str]:
+    def quick_bounds(self, instance: Any, objective: str, contention: Contention) -> list[str]:
         """Return the names of the default bounds that take no longer than a construction."""
         names = self.default_bounds(instance, objective, contention)
         return [name for name in names if not self.bounds[name].is_costly]

@@ -9,18 +9,22 @@ import pytest
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.load_vector import running_loads
+from heuristics.dag.worl_rtgs import network
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.dag.worl_rtgs.generator import DdqnGenerator
-from heuristics.dag.worl_rtgs.network import initial_weights, q_values
+from heuristics.dag.worl_rtgs.network import initial_weights
 from instances.clusters.cluster import parse_cluster
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
+from tests.compiled import compiled
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
 
     from instances.dag.instance import DagInstance
+
+q_values = compiled(network.q_values)
 
 pytestmark = pytest.mark.speed
 WEIGHTS = initial_weights(np.random.default_rng(0))

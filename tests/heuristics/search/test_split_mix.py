@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.search.split_mix import below, uniform
+from heuristics.search import split_mix
+from tests.compiled import compiled
+
+below, uniform = compiled(split_mix.below), compiled(split_mix.uniform)
 
 
 def test_published_stream() -> None:

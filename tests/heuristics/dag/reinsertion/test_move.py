@@ -9,12 +9,17 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.reinsertion.move import FAR, forget, propagate_heads, propagate_tails, put_in, take_out, undo
-from heuristics.dag.reinsertion.neighbourhoods import find_place
+from heuristics.dag.reinsertion import move, neighbourhoods
+from heuristics.dag.reinsertion.move import FAR, forget
 from heuristics.dag.reinsertion.plan import Plan, copy_plan
 from instances.dag.instance import DagInstance
+from tests.compiled import compiled
 from tests.heuristics.dag.reinsertion.plans import assert_consistent, plain_ways, random_plan
 from tests.strategies import dag_instances
+
+propagate_heads, propagate_tails = compiled(move.propagate_heads), compiled(move.propagate_tails)
+put_in, take_out, undo = compiled(move.put_in), compiled(move.take_out), compiled(move.undo)
+find_place = compiled(neighbourhoods.find_place)
 
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -7,11 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.reinsertion.neighbourhoods import CLUSTER, NUM_NEIGHBOURHOODS, PATH, grow_set
+from heuristics.dag.reinsertion import neighbourhoods
+from heuristics.dag.reinsertion.neighbourhoods import CLUSTER, NUM_NEIGHBOURHOODS, PATH
 from instances.dag.instance import DagInstance
 from instances.dag.schedule import DagSchedule
+from tests.compiled import compiled
 from tests.heuristics.dag.reinsertion.plans import plan_of, random_plan
 from tests.strategies import dag_instances
+
+grow_set = compiled(neighbourhoods.grow_set)
 
 
 @pytest.mark.parametrize("neighbourhood", range(NUM_NEIGHBOURHOODS))

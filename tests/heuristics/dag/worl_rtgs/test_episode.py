@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import place_by_list, schedule_of
 from heuristics.dag.timeline import Placement, Timeline, objective_of
+from heuristics.dag.worl_rtgs import network
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.features import episode_data
-from heuristics.dag.worl_rtgs.network import q_values
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.dag.verify import verify_dag_schedule
+from tests.compiled import compiled
 from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS, recorded, towards
 from tests.strategies import changed, dag_instances
+
+q_values = compiled(network.q_values)
 
 HEFT_GPUS, OPTIMAL_GPUS = [0, 0, 0, 1, 0], [0, 1, 0, 1, 0]
 NO_NOISE = np.empty((0, 0))

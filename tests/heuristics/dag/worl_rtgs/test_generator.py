@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import place_by_list
 from heuristics.dag.load_vector import final_loads, running_loads
+from heuristics.dag.worl_rtgs import network
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.dag.worl_rtgs.generator import DdqnGenerator
-from heuristics.dag.worl_rtgs.network import q_values, shipped_weights
+from heuristics.dag.worl_rtgs.network import shipped_weights
 from heuristics.dag.worl_rtgs.training_instances import validation_instances
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
+from tests.compiled import compiled
 from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS, recorded
 from tests.strategies import dag_instances
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.dag.arrays import DagArrays
+
+q_values = compiled(network.q_values)
 
 
 def _generator(instance: DagInstance, objective: Objective = Objective.MAKESPAN, **options: object) -> DdqnGenerator:

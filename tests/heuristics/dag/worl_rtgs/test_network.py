@@ -18,12 +18,14 @@ from heuristics.dag.worl_rtgs.network import (
     initial_weights,
     load_weights,
     matching_weights,
-    q_values,
     save_weights,
     shipped_weights,
     weights_from,
     weights_sha256,
 )
+from tests.compiled import compiled
+
+q_values = compiled(module.q_values)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

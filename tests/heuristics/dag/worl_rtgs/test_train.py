@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 
 from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.worl_rtgs import network
 from heuristics.dag.worl_rtgs import train as double_dqn
 from heuristics.dag.worl_rtgs.episode import play
 from heuristics.dag.worl_rtgs.evaluate import compare, heft_fitness, network_fitness, ratios, rtgs_greedy_fitness
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.dag.worl_rtgs.network import DOES_NOT_FIT, NUM_HIDDEN, Weights, initial_weights, weights_sha256
-from heuristics.dag.worl_rtgs.network import q_values as numba_q_values
 from heuristics.dag.worl_rtgs.train import (
     DdqnTrainer,
     DoubleDqn,
@@ -29,6 +29,7 @@ from heuristics.dag.worl_rtgs.train import (
 )
 from heuristics.dag.worl_rtgs.training_config import TrainingConfig
 from heuristics.dag.worl_rtgs.training_instances import fine_tuning_stream, training_stream, validation_instances
+from tests.compiled import compiled
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from instances.dag.instance import DagInstance
 
+numba_q_values = compiled(network.q_values)
 
 RATE, MAX_NORM = 1e-2, 10.0
 
