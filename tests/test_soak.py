@@ -259,7 +259,8 @@ def _files(folder: Path) -> list[Path]:
 
 def _damage(rng: random.Random, folder: Path, call: str) -> str:
     """Change, cut short, remove or replace one of the files that a command reads; say what was done."""
-    named = [folder / word for word in shlex.split(call) if (folder / word).exists()]
+    words = [word for word in shlex.split(call) if not word.startswith("out")]
+    named = [folder / word for word in words if (folder / word).exists()]
     files = [path for place in named for path in ([place] if place.is_file() else _files(place))]
     if not files:
         return "no input"
