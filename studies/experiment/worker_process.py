@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections import OrderedDict
 from typing import IO, TYPE_CHECKING
 
@@ -49,6 +50,7 @@ def answer_orders() -> None:
     from studies.revision import git_revision
 
     COMPILATION.say = None  # lines of several workers would mix
+    warnings.filterwarnings("ignore", message="Compiled kernels cannot be kept")
     COMPILATION.watch = lambda is_running: _send(target, ("compiling", is_running))
     environment = {"versions": versions(), "hardware": hardware(), "revision": git_revision()}
     _send(target, ("environment", json.dumps(environment, sort_keys=True)))
