@@ -172,14 +172,7 @@ class BoundTable(Tabular, list[Bound]):
         return self.table().to_latex(comments=[f"sha256 {self.instance.sha256}", hardware()])
 
 
-RECORD_COLUMNS = (
-    "instance",
-    "instance_sha256",
-    *DAG.sizes,
-    "is_infeasible",
-    "optgap",
-    *BOUND_COLUMNS,
-)
+RECORD_COLUMNS = ("instance", "instance_sha256", *DAG.sizes, "is_infeasible", "optgap", *BOUND_COLUMNS)
 """Columns of `BoundTable.records` of DAG instances; those of jobs instances have other sizes."""
 
 

@@ -33,12 +33,7 @@ def _is_exact(bound: Bound) -> bool:
 
 
 def confirm_bound(
-    instance: DagInstance,
-    objective: Objective,
-    bound: Bound,
-    *,
-    schedule: DagSchedule | None,
-    run: ExactRun,
+    instance: DagInstance, objective: Objective, bound: Bound, *, schedule: DagSchedule | None, run: ExactRun
 ) -> tuple[Bound, Confirmation]:
     """Ask a second model to refute that a schedule below a bound exists.
 
@@ -76,11 +71,7 @@ def confirm_bound(
 
 
 def confirm_bounds(
-    instance: DagInstance,
-    objective: Objective,
-    bounds: Sequence[Bound],
-    *,
-    run: ExactRun,
+    instance: DagInstance, objective: Objective, bounds: Sequence[Bound], *, run: ExactRun
 ) -> tuple[list[Bound], list[Confirmation]]:
     """Confirm the bounds that no exact method proved, with as few questions as possible.
 

@@ -70,12 +70,7 @@ def _best_gpu(arrays: DagArrays, timeline: Timeline, task: int, ready: NDArray[n
 
 @inlined_kernel
 def _goes_first(
-    rule: int,
-    level: NDArray[np.float64],
-    start: NDArray[np.int64],
-    finish: NDArray[np.int64],
-    task: int,
-    other: int,
+    rule: int, level: NDArray[np.float64], start: NDArray[np.int64], finish: NDArray[np.int64], task: int, other: int
 ) -> bool:
     """Say whether a ready task is chosen before another one, given the best start and finish of each."""
     if rule == EARLIEST_START:

@@ -64,10 +64,7 @@ def dag_instance_document(instance: DagInstance) -> dict[str, Any]:
             {"name": name, "kind": kind, "memory_bytes": None if memory < 0 else memory, "server": server}
             for name, kind, memory, server in gpu_fields
         ],
-        "links": {
-            "latency_ticks": instance.latency.tolist(),
-            "bytes_per_tick": instance.bytes_per_tick.tolist(),
-        },
+        "links": {"latency_ticks": instance.latency.tolist(), "bytes_per_tick": instance.bytes_per_tick.tolist()},
         "jobs": [{"name": name, "release": release, "weight": weight} for name, release, weight in job_fields],
         "tasks": [
             {

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from instances.frozen_array import (
-    MAX_INTEGER,
-    ReadOnly,
-    free_text,
-    frozen_integers,
-    optional_texts,
-    positive_tick,
-)
+from instances.frozen_array import MAX_INTEGER, ReadOnly, free_text, frozen_integers, optional_texts, positive_tick
 from instances.jobs.interference import FULL_SPEED, Interference
 from instances.jobs.iteration_time import gpus_of_kind, largest_durations
 from instances.jobs.replicas_fit import replicas_fit

@@ -157,19 +157,9 @@ class PairTable:
     source: str
 
     def interference(
-        self,
-        job_class: NDArray[np.int64],
-        use: NDArray[np.int64],
-        sens: NDArray[np.int64],
-        resources: tuple[str, ...],
+        self, job_class: NDArray[np.int64], use: NDArray[np.int64], sens: NDArray[np.int64], resources: tuple[str, ...]
     ) -> Interference:
         """Return the interference of jobs of these classes, two per GPU; parameters as in `Interference`."""
         return Interference(
-            resources=resources,
-            use=use,
-            sens=sens,
-            share=2,
-            classes=self.classes,
-            job_class=job_class,
-            pair=self.pair,
+            resources=resources, use=use, sens=sens, share=2, classes=self.classes, job_class=job_class, pair=self.pair
         )

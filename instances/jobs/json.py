@@ -180,12 +180,7 @@ def jobs_instance_from_json(text: str) -> JobsInstance:
     document.close()
     try:
         return JobsInstance(
-            name=name,
-            tick_seconds=tick_seconds,
-            kinds=tuple(kinds),
-            interference=interference,
-            racks=racks,
-            **values,
+            name=name, tick_seconds=tick_seconds, kinds=tuple(kinds), interference=interference, racks=racks, **values
         )
     except TypeError as error:  # cannot be a caller's mistake here
         raise ValueError(str(error)) from error

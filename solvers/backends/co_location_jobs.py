@@ -34,12 +34,7 @@ def co_location_jobs(
     except TooManyPatternsError as error:
         failed = Termination.FAILED
         return Outcome(schedule=run.start, lower_bound=bound, termination=failed, failure=str(error))
-    found, is_finished = search.run(
-        known,
-        run.must_stop,
-        lambda value: run.report(value, None),
-        lower_bound=bound,
-    )
+    found, is_finished = search.run(known, run.must_stop, lambda value: run.report(value, None), lower_bound=bound)
     best = run.start if found is None else found
     if is_finished and best is not None:
         value = jobs_objective_value(instance, best, objective)

@@ -213,13 +213,7 @@ def _solve_phase(
     """Build the model within its windows and solve it."""
     from ortools.sat.python import cp_model
 
-    model = CpSatModel(
-        instance,
-        objective,
-        within,
-        should_give_up=run.must_stop,
-        contention=contention,
-    )
+    model = CpSatModel(instance, objective, within, should_give_up=run.must_stop, contention=contention)
     if schedule is not None:
         model.hint(schedule)
     solver = cp_model.CpSolver()

@@ -128,12 +128,7 @@ class _Silence:
         if _is_descriptor_1(sys.stdout):
             self._python = sys.stdout
             sys.stdout = open(  # noqa: SIM115  # closed by `end`
-                self._saved,
-                "w",
-                buffering=1,
-                encoding=self._python.encoding,
-                errors=self._python.errors,
-                closefd=False,
+                self._saved, "w", buffering=1, encoding=self._python.encoding, errors=self._python.errors, closefd=False
             )
 
     def end(self) -> None:
@@ -278,11 +273,7 @@ def _load(milp: CompiledMilp) -> highspy.Highs:
     lp.col_lower_, lp.col_upper_ = milp.lower, milp.upper
     lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = (
-        milp.column_starts,
-        milp.row_indices,
-        milp.entries,
-    )
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = (milp.column_starts, milp.row_indices, milp.entries)
     kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
     lp.integrality_ = [kinds[int(is_integer)] for is_integer in milp.is_integer]
     highs = highspy.Highs()

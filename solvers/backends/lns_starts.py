@@ -205,11 +205,7 @@ def _cluster_choices() -> list[tuple[float, float, float]]:
 
 
 def _clustered(
-    instance: DagInstance,
-    objective: Objective,
-    waste: NDArray[np.float64],
-    most: int,
-    must_stop: Callable[[], bool],
+    instance: DagInstance, objective: Objective, waste: NDArray[np.float64], most: int, must_stop: Callable[[], bool]
 ) -> list[DagSchedule]:
     """Return the best list schedules of clusters, of different objectives, best first."""
     delays = mean_transfer_delays(instance)

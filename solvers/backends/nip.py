@@ -90,11 +90,7 @@ class _Watched:
     """A SCIP model that solves in a second thread, so that the first one can hear Ctrl-C and stop the search."""
 
     def __init__(
-        self,
-        *,
-        has_start: bool,
-        report: Callable[[float | None, float | None], None],
-        should_stop: Callable[[], bool],
+        self, *, has_start: bool, report: Callable[[float | None, float | None], None], should_stop: Callable[[], bool]
     ) -> None:
         self.has_start = has_start
         self._report = report

@@ -155,12 +155,7 @@ class GroupedComparison(Tabular):
 
 
 def grouped_comparison(
-    frame: pd.DataFrame,
-    column: str,
-    *,
-    budget: str | None = None,
-    baseline: str | None = None,
-    statistic: str = "mean",
+    frame: pd.DataFrame, column: str, *, budget: str | None = None, baseline: str | None = None, statistic: str = "mean"
 ) -> GroupedComparison:
     """Compare methods within every value of a column.
 

@@ -91,10 +91,7 @@ PROFILE_TARGETS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.0)
 
 
 def target_ecdf(
-    gaps: StudyGaps,
-    traces: pd.DataFrame,
-    axis: Axis = "evaluations",
-    targets: Sequence[float] = PROFILE_TARGETS,
+    gaps: StudyGaps, traces: pd.DataFrame, axis: Axis = "evaluations", targets: Sequence[float] = PROFILE_TARGETS
 ) -> pd.DataFrame:
     """Return the empirical distribution of the times at which runs reach targets, as in COCO's data profiles.
 

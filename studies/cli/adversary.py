@@ -58,11 +58,7 @@ class StartOptions:
     gpus: opt.GPUS = None
     ccr: float | None = option(None, "Mean transfer delay over mean duration.", low=0, high=1e6)
     max_duration: int | None = option(
-        None,
-        "Durations are 1 to this; default 20, or the longest of FILE.",
-        metavar="TICKS",
-        low=1,
-        high=MAX_DURATION,
+        None, "Durations are 1 to this; default 20, or the longest of FILE.", metavar="TICKS", low=1, high=MAX_DURATION
     )
 
 

@@ -51,11 +51,7 @@ class EntryOptions:
     """Which entries of which library are meant."""
 
     names: list[str] | None = option(
-        None,
-        "Names, or how they begin; default all.",
-        metavar="NAME...",
-        is_argument=True,
-        names=ENTRY_NAMES,
+        None, "Names, or how they begin; default all.", metavar="NAME...", is_argument=True, names=ENTRY_NAMES
     )
     family: str | None = option(
         None,
@@ -130,10 +126,7 @@ def _read(folder: Path | None) -> "Library":
 
 
 def library_list_command(
-    meant: EntryOptions,
-    is_open: OPEN = False,
-    is_wide: opt.WIDE = False,
-    as_json: opt.AS_JSON = False,
+    meant: EntryOptions, is_open: OPEN = False, is_wide: opt.WIDE = False, as_json: opt.AS_JSON = False
 ) -> None:
     """List instances with their best bounds and schedules."""
     from studies.library.texts import entry_dict, list_text

@@ -208,8 +208,7 @@ BOUND_METHODS = Annotated[
     ),
 ]
 CONFIRM = Annotated[
-    bool,
-    typer.Option("--confirm", help="Ask a second model to refute that a schedule below the proven bound exists."),
+    bool, typer.Option("--confirm", help="Ask a second model to refute that a schedule below the proven bound exists.")
 ]
 CONFIRM_TIME_LIMIT = Annotated[
     float | None,

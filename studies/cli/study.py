@@ -8,14 +8,7 @@ import typer
 from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.open_study import STORE, budgets_of_study, on_store, open_study, read_spec
-from studies.cli.output import (
-    check_outputs,
-    check_writable,
-    note,
-    print_json,
-    print_text,
-    write_text_output,
-)
+from studies.cli.output import check_outputs, check_writable, note, print_json, print_text, write_text_output
 from studies.input import BadInputError, options, writing
 from studies.options import Names, integer, number
 

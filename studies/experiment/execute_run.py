@@ -162,12 +162,7 @@ def _check_weights(order: RunOrder) -> None:
 def _trace(result: Result[Any, Any], is_one_schedule: bool) -> str:
     """Return the trace as JSON."""
     points = [
-        [
-            round(point.seconds, 6),
-            1 if is_one_schedule else point.evaluations,
-            point.objective,
-            point.lower_bound,
-        ]
+        [round(point.seconds, 6), 1 if is_one_schedule else point.evaluations, point.objective, point.lower_bound]
         for point in result.trace
     ]
     return json.dumps(points, separators=(",", ":"))

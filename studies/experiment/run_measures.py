@@ -58,10 +58,7 @@ def solve_with_figures(
 
     @wraps(marl)
     def with_log(
-        instance: JobsInstance,
-        rng: np.random.Generator,
-        callback: Callback | None = None,
-        **named: Any,
+        instance: JobsInstance, rng: np.random.Generator, callback: Callback | None = None, **named: Any
     ) -> JobsSchedule | None:
         run = marl_run(instance, rng, callback, **named)
         if run is None:

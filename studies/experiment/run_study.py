@@ -328,10 +328,7 @@ class RunOrders:
             return None
         (row,) = rows
         return Bound(
-            value=row["bound"],
-            method=row["bound_method"],
-            proof=row["bound_proof"],
-            objective_name=self._objective,
+            value=row["bound"], method=row["bound_method"], proof=row["bound_proof"], objective_name=self._objective
         )
 
 

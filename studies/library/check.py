@@ -57,10 +57,7 @@ class LibraryReport:
 
 
 def check_library(
-    library: Library,
-    names: Collection[str] | None = None,
-    *,
-    on_instance: Callable[[str], None] = lambda name: None,
+    library: Library, names: Collection[str] | None = None, *, on_instance: Callable[[str], None] = lambda name: None
 ) -> LibraryReport:
     """Check a library.
 

@@ -163,12 +163,7 @@ class _Update:
     """Attempts on one entry, and the library on disk after them."""
 
     def __init__(
-        self,
-        library: Library,
-        instance: DagInstance | JobsInstance,
-        name: str,
-        objective_name: str,
-        plan: UpdatePlan,
+        self, library: Library, instance: DagInstance | JobsInstance, name: str, objective_name: str, plan: UpdatePlan
     ) -> None:
         self.library, self.instance, self.plan = library, instance, plan
         self.name, self.objective_name = name, objective_name

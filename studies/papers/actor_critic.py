@@ -526,10 +526,7 @@ def actor_critic_table(study: ActorCriticStudy) -> Table:
         "Published levels are of unknown landmarks: only directions compare.",
     ]
     return Table(
-        headings=HEADINGS,
-        rows=_cells(study),
-        title="Decentralised actor-critic, printed and repaired",
-        notes=notes,
+        headings=HEADINGS, rows=_cells(study), title="Decentralised actor-critic, printed and repaired", notes=notes
     )
 
 

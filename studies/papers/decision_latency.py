@@ -322,11 +322,7 @@ def _run(chosen: DecisionLatencyOptions, monitor: Monitor) -> DecisionLatencyStu
 
 def _document(study: DecisionLatencyStudy, chosen: DecisionLatencyOptions) -> dict[str, Any]:
     """Return all rows as JSON values."""
-    return {
-        "seed": study.seed,
-        "is_within_limit": study.is_within_limit,
-        "rows": [asdict(row) for row in study.rows],
-    }
+    return {"seed": study.seed, "is_within_limit": study.is_within_limit, "rows": [asdict(row) for row in study.rows]}
 
 
 DECISION_LATENCY = PaperStudy(

@@ -111,12 +111,7 @@ class GeneratedWorld:
     def parts(self, seed: int, count: int) -> WorldParts:
         """Return training and test co-locations; see `World`."""
         instance = generate_jobs(
-            self.family,
-            jobs=JOBS,
-            seed=seed,
-            cluster=parse_cluster(CLUSTER),
-            max_gang=MAX_GANG,
-            strength=STRENGTH,
+            self.family, jobs=JOBS, seed=seed, cluster=parse_cluster(CLUSTER), max_gang=MAX_GANG, strength=STRENGTH
         )
         assert instance.interference is not None  # of these families
         space, tests = FeatureSpace.of([instance]), max(1, round(TEST_SHARE * count))
@@ -485,11 +480,7 @@ class InterferenceOptions:
     pairs: Path | None = option(None, f"Gavel's colocated.csv.gz; default {DEFAULT_PAIRS}.", file="read")
     seeds: int = seeds_option(5)
     count: int = option(
-        CO_LOCATIONS,
-        "Generated co-locations to train on.",
-        flag="--co-locations",
-        low=10,
-        high=1_000_000,
+        CO_LOCATIONS, "Generated co-locations to train on.", flag="--co-locations", low=10, high=1_000_000
     )
     epochs: int = option(200, "Training epochs of the network.", low=1, high=100_000)
 

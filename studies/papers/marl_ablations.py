@@ -276,12 +276,7 @@ def marl_ablations(
     folder.mkdir(parents=True, exist_ok=True)
     runs = [
         AblationRun(
-            ablation=ablation,
-            base=base,
-            seed=seed,
-            topologies=tuple(topologies),
-            held_out=held_out,
-            folder=folder,
+            ablation=ablation, base=base, seed=seed, topologies=tuple(topologies), held_out=held_out, folder=folder
         )
         for seed in range(seeds)  # a seed of all ablations before the next one: what is there early can be compared
         for ablation in ablations

@@ -196,11 +196,7 @@ def train_marl(
         **further,
         "interference_predictor": None
         if fitted is None
-        else {
-            "chosen": fitted.chosen,
-            "errors": dict(fitted.errors),
-            "sha256": predictor_sha256(fitted.predictor),
-        },
+        else {"chosen": fitted.chosen, "errors": dict(fitted.errors), "sha256": predictor_sha256(fitted.predictor)},
         "validation": {
             "instances_sha256": jobs_instances_sha256(validation),
             "mean_ratio": trainer.best_ if trainer.curve_ else None,

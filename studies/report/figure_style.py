@@ -200,14 +200,7 @@ def draw_boxes(
     ax.vlines(median, at - height / 2, at + height / 2, color=MEDIAN, linewidth=2.0, zorder=4)
     if means:
         ax.plot(
-            mean,
-            at,
-            linestyle="",
-            marker="D",
-            markersize=5,
-            markerfacecolor="white",
-            markeredgecolor=MEDIAN,
-            zorder=4,
+            mean, at, linestyle="", marker="D", markersize=5, markerfacecolor="white", markeredgecolor=MEDIAN, zorder=4
         )
     if outliers:
         beyond = np.concatenate([box.outliers for box in boxes])

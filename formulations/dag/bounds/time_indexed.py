@@ -65,9 +65,7 @@ RESOLUTION = 256
 
 
 def time_indexed_makespan(
-    instance: DagInstance,
-    contention: Contention = Contention.NONE,
-    seconds_left: Callable[[], float] = without_limit,
+    instance: DagInstance, contention: Contention = Contention.NONE, seconds_left: Callable[[], float] = without_limit
 ) -> int:
     """Return one more than a makespan that is refuted, at least the destructive bound.
 
@@ -89,12 +87,7 @@ def time_indexed_makespan(
 
 
 def _is_refuted(
-    instance: DagInstance,
-    makespan: int,
-    *,
-    max_entries: int,
-    contention: Contention,
-    seconds_left: Callable[[], float],
+    instance: DagInstance, makespan: int, *, max_entries: int, contention: Contention, seconds_left: Callable[[], float]
 ) -> bool:
     """Say whether it is proved, in the seconds that are left, that no schedule has at most this makespan."""
     if seconds_left() <= 0:

@@ -292,10 +292,7 @@ class Refuter:
     """
 
     def __init__(
-        self,
-        instance: DagInstance,
-        around: HeadsAndTails,
-        seconds_left: Callable[[], float] = without_limit,
+        self, instance: DagInstance, around: HeadsAndTails, seconds_left: Callable[[], float] = without_limit
     ) -> None:
         self._network = network(instance)
         self._around = around

@@ -166,12 +166,7 @@ def _grow_cluster(
 
 @inner_kernel
 def _grow_path(
-    graph: Graph,
-    plan: Plan,
-    largest: int,
-    members: NDArray[np.int64],
-    mark: NDArray[Any],
-    state: NDArray[np.uint64],
+    graph: Graph, plan: Plan, largest: int, members: NDArray[np.int64], mark: NDArray[Any], state: NDArray[np.uint64]
 ) -> int:
     """Follow arcs without slack backwards, then forwards."""
     data, preds, succs, tasks = graph.task, graph.pred, graph.succ, plan.task

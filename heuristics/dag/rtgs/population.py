@@ -128,12 +128,7 @@ def population_of(
 
 
 def uniform_placements(
-    instance: DagInstance,
-    rng: np.random.Generator,
-    count: int,
-    priority: NDArray[np.float64],
-    *,
-    insertion: bool,
+    instance: DagInstance, rng: np.random.Generator, count: int, priority: NDArray[np.float64], *, insertion: bool
 ) -> list[Placement]:
     """Return random placements: every GPU that fits is equally likely.
 

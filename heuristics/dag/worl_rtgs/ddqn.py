@@ -96,11 +96,7 @@ def ddqn_sampling(
         If the file cannot be read.
     """
     generator = DdqnGenerator(
-        instance=instance,
-        objective=objective,
-        weights=weights_from(weights),
-        wish_weight=0.0,
-        temperature=temperature,
+        instance=instance, objective=objective, weights=weights_from(weights), wish_weight=0.0, temperature=temperature
     )
     run: SearchRun[NDArray[np.int64]] = SearchRun(stop, callback)
     for seed in initial_populations(generator, heft=heft_seed, ddqn=True):

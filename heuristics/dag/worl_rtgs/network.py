@@ -190,10 +190,8 @@ def _write_context(
         count += fits[k]
     context[:] = b1
     for feature in range(NUM_FEATURES):
-        total, largest = (
-            0.0,
-            np.float32(-np.inf),
-        )  # mean in double precision: it hardly depends on the order of GPUs
+        total = 0.0  # mean in double precision: it hardly depends on the order of GPUs
+        largest = np.float32(-np.inf)
         for k in range(len(fits)):
             if fits[k]:
                 total += rows[k, feature]

@@ -159,11 +159,7 @@ class Replay:
         self._onward = np.zeros(capacity, dtype=np.float32)
 
     def add(
-        self,
-        rows: NDArray[np.float32],
-        fits: NDArray[np.bool_],
-        action: NDArray[np.int64],
-        reward: NDArray[np.float64],
+        self, rows: NDArray[np.float32], fits: NDArray[np.bool_], action: NDArray[np.int64], reward: NDArray[np.float64]
     ) -> None:
         """Add one episode; its arrays are those of `EpisodeRecord`, with at most `max_gpus` GPUs.
 
@@ -243,8 +239,7 @@ class DoubleDqn:
 
     def __init__(self, *, learning_rate: float, updates: int, max_norm: float) -> None:
         self._optimiser = optax.chain(
-            optax.clip_by_global_norm(max_norm),
-            optax.adam(optax.cosine_decay_schedule(learning_rate, max(1, updates))),
+            optax.clip_by_global_norm(max_norm), optax.adam(optax.cosine_decay_schedule(learning_rate, max(1, updates)))
         )
         self._run = jax.jit(self._scan, compiler_options=_ONE_THREAD)
 

@@ -137,12 +137,7 @@ class FeatureSpace:
         return 2 * len(self.classes) + 4 * len(self.resources) + 1 + len(self.kinds)
 
     def row(
-        self,
-        instance: JobsInstance,
-        server: int,
-        running: RunningJob,
-        load: Sequence[Amount],
-        partner: int | None,
+        self, instance: JobsInstance, server: int, running: RunningJob, load: Sequence[Amount], partner: int | None
     ) -> NDArray[np.float64]:
         """Return the features of a job on a server with others.
 

@@ -81,8 +81,7 @@ def prediction_errors(predicted: ArrayLike, speed: ArrayLike) -> PredictionError
     if not len(true):
         raise ValueError("rows: expected at least one, got none.")
     return PredictionErrors(
-        y=float(np.abs(y - slowness(true)).mean()),
-        speed=float(np.abs(predicted_speed(y) - true).mean()),
+        y=float(np.abs(y - slowness(true)).mean()), speed=float(np.abs(predicted_speed(y) - true).mean())
     )
 
 

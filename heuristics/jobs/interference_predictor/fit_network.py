@@ -74,11 +74,7 @@ def fit_network(
         epoch[:steps] = rng.permutation(rows)[: steps * size].reshape(steps, size)
     padding = padded - rows
     trained, losses = _trainer(learning_rate)(
-        layers,
-        np.pad(x, ((0, padding), (0, 0))),
-        np.pad(np.asarray(y, dtype=np.float32), (0, padding)),
-        order,
-        steps,
+        layers, np.pad(x, ((0, padding), (0, 0))), np.pad(np.asarray(y, dtype=np.float32), (0, padding)), order, steps
     )
     arrays = {name: np.array(array, dtype=np.float32) for name, array in trained.items()}
     return FittedNetwork(NeuralNetworkModel(mean=mean, scale=scale, **arrays), np.array(losses))

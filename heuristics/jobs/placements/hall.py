@@ -103,11 +103,7 @@ def can_place(unions: NDArray[np.int64], slack: NDArray[np.int64], first: int, s
 
 @inner_kernel
 def can_place_part(
-    unions: NDArray[np.int64],
-    slack: NDArray[np.int64],
-    masks: NDArray[np.int64],
-    part: NDArray[np.int64],
-    kind: int,
+    unions: NDArray[np.int64], slack: NDArray[np.int64], masks: NDArray[np.int64], part: NDArray[np.int64], kind: int
 ) -> bool:
     """Say the same of ``part[s]`` replicas of each stage s."""
     for index in range(len(unions)):

@@ -328,10 +328,7 @@ def a_srpt(
 
 
 def a_srpt_policy(
-    instance: JobsInstance,
-    objective: JobsObjective,
-    parameters: ASrptParameters | None = None,
-    mode: str = "provable",
+    instance: JobsInstance, objective: JobsObjective, parameters: ASrptParameters | None = None, mode: str = "provable"
 ) -> GuidedPolicy:
     """Return the policy, for one simulation; parameters as in `a_srpt`, the defaults if None.
 

@@ -270,10 +270,7 @@ class GuidedPolicy(Policy):
         for completion, job in self.machine.drain():
             self._complete_virtually(job, completion)
         return Account(
-            eligible=self._eligible,
-            held=self._held,
-            virtual_work=self._work,
-            virtual_completion=self._completion,
+            eligible=self._eligible, held=self._held, virtual_work=self._work, virtual_completion=self._completion
         )
 
     def _complete_virtually(self, job: int, completion: int) -> None:

@@ -230,9 +230,7 @@ def qssf(instance: JobsInstance, predictor: str | Predictor) -> QssfPolicy:
     alpha_min.
     """
     return QssfPolicy(
-        JobShapes(instance),
-        has_estimates=predictor in _HAS_ESTIMATES_AT_ONCE,
-        learns=predictor != _NEVER_HAS_ESTIMATES,
+        JobShapes(instance), has_estimates=predictor in _HAS_ESTIMATES_AT_ONCE, learns=predictor != _NEVER_HAS_ESTIMATES
     )
 
 

@@ -58,12 +58,7 @@ class JobFeatures:
     """
 
     def __init__(
-        self,
-        instance: JobsInstance,
-        histories: KeyedHistories,
-        *,
-        unknown: int,
-        clock_seconds: float | None = None,
+        self, instance: JobsInstance, histories: KeyedHistories, *, unknown: int, clock_seconds: float | None = None
     ) -> None:
         self._histories = histories
         log_unknown = math.log(unknown)
@@ -74,12 +69,7 @@ class JobFeatures:
             [math.fsum(instance.parameter_bytes[instance.stages_of(job)].tolist()) for job in range(instance.num_jobs)]
         )
         self._of_job = np.column_stack(
-            [
-                np.log(instance.gang_size),
-                np.diff(instance.stage_offsets),
-                instance.micro_batches,
-                np.log1p(parameters),
-            ]
+            [np.log(instance.gang_size), np.diff(instance.stage_offsets), instance.micro_batches, np.log1p(parameters)]
         ).tolist()
 
     @property

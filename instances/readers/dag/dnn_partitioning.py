@@ -16,11 +16,7 @@ from instances.fields import Fields, brief
 from instances.json_document import parse_json
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import class_roots, contracted_edges, contracted_sums, remaining, zero_time_roots
-from instances.readers.dag.measured_graph import (
-    GpuModel,
-    MeasuredGraph,
-    dag_instance_from_measured,
-)
+from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
 from instances.readers.text_fields import (
     bytes_from_number,
     check_at_least,

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from instances.dag.instance import DagInstance
 from instances.parameters import fields_as_parameters
-from instances.readers.dag.measured_graph import (
-    GpuModel,
-    MeasuredGraph,
-    dag_instance_from_measured,
-)
+from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
 from instances.readers.text_fields import bytes_from_number, check_edges, instance_name, integer_field, number_field
 from instances.text_file import read_text
 

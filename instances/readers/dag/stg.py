@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 from instances.clusters.gpu_kinds import gpu_kind
 from instances.dag.instance import DagInstance
 from instances.parameters import fields_as_parameters
-from instances.readers.dag.measured_graph import (
-    GpuModel,
-    MeasuredGraph,
-    dag_instance_from_measured,
-)
+from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
 from instances.readers.text_fields import check_at_least, check_edges, instance_name, integer_field
 from instances.text_file import read_text
 

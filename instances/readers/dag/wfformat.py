@@ -22,12 +22,7 @@ VERSION = "1.5"
 
 
 @fields_as_parameters
-def read_wfformat(
-    path: str | PathLike[str],
-    *,
-    contract: bool = False,
-    model: GpuModel = GpuModel(),
-) -> DagInstance:
+def read_wfformat(path: str | PathLike[str], *, contract: bool = False, model: GpuModel = GpuModel()) -> DagInstance:
     """Read a workflow in WfFormat 1.5 (WfCommons).
 
     A task's time is its ``runtimeInSeconds``, measured on a CPU and taken as the time on the reference kind of GPU: all

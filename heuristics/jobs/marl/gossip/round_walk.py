@@ -131,10 +131,7 @@ class RoundWalk:
             self._parameters, self.kappa, Variant(settings.variant), size=self._size, rng=for_slots, watch=self._record
         )
         rounds = Rounds(
-            JobShapes(instance),
-            Partitions(instance, settings.num_agents),
-            decider,
-            max_forwards=settings.max_forwards,
+            JobShapes(instance), Partitions(instance, settings.num_agents), decider, max_forwards=settings.max_forwards
         )
         predictor = predictor_named(settings.durations, instance, for_durations)
         self._rounds = rounds
