@@ -85,12 +85,8 @@ def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[
 def arrays_in(path: str | PathLike[str], what: str) -> Iterator[dict[str, NDArray[np.generic]]]:
     """Yield the arrays of a file, not yet checked, and put its path before the message of any error about them.
 
-    Raises
-    ------
-    ValueError
-        If the file is no such file, or instead of a `ValueError` or `KeyError` that is raised about the arrays.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, or instead of a `ValueError` or `KeyError` that is raised about
+    the arrays, and an `OSError` if it cannot be read.
     """
     arrays = read_arrays(path, f"a {what}")
     try:
@@ -107,13 +103,7 @@ def format_of(arrays: Mapping[str, NDArray[np.generic]]) -> str:
 
 
 def checked_arrays(arrays: Mapping[str, NDArray[np.generic]], file_format: str) -> dict[str, NDArray[np.generic]]:
-    """Return arrays of a file without their hash.
-
-    Raises
-    ------
-    ValueError
-        If they have another format or hash.
-    """
+    """Return arrays of a file without their hash; raises a `ValueError` if they have another format or hash."""
     if format_of(arrays) != file_format:
         raise ValueError(f"expected format {file_format!r}, got {format_of(arrays)!r}.")
     rest = {name: array for name, array in arrays.items() if name != _HASH}

@@ -139,10 +139,7 @@ class Fields:
     def close(self) -> None:
         """Refuse fields that nobody took, here and in the objects taken from here.
 
-        Raises
-        ------
-        ValueError
-            If there are any.
+        Raises a `ValueError` if there are any.
         """
         for key in self._values:
             if key not in self._taken:
@@ -286,13 +283,7 @@ def is_number(value: object) -> bool:
 
 
 def check_entries(values: Sequence[object], accepts: Callable[[Any], bool], expected: str, place: str) -> None:
-    """Check every entry of a list.
-
-    Raises
-    ------
-    ValueError
-        If an entry is not accepted; the message gives its place.
-    """
+    """Check every entry of a list. Raises a `ValueError` if an entry is not accepted; the message gives its place."""
     for index, value in enumerate(values):
         if not accepts(value):
             raise ValueError(f"{place}[{index}]: expected {expected}, got {brief(value)}.")
@@ -301,10 +292,7 @@ def check_entries(values: Sequence[object], accepts: Callable[[Any], bool], expe
 def checked_text(value: object, place: str, choices: Sequence[str] = ()) -> str:
     """Return a text that is not empty, one of the choices where there are any.
 
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    Raises a `ValueError` if it is something else.
     """
     if not isinstance(value, str) or not value:
         raise ValueError(f"{place}: expected a text, got {TomlTable.shown(value)}.")
@@ -314,10 +302,7 @@ def checked_text(value: object, place: str, choices: Sequence[str] = ()) -> str:
 def one_of(value: object, choices: Collection[str], place: str) -> str:
     """Return a text that is one of the choices.
 
-    Raises
-    ------
-    ValueError
-        If it is another one; the message names the nearest choice.
+    Raises a `ValueError` if it is another one; the message names the nearest choice.
     """
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices)

@@ -109,12 +109,8 @@ def frozen_integers(values: ArrayLike, *, place: str, shape: Shape) -> NDArray[n
 def frozen_floats(values: ArrayLike, *, place: str, shape: Shape) -> NDArray[np.float64]:
     """Return a read-only float64 copy of `values`; see `frozen_integers` for the parameters.
 
-    Raises
-    ------
-    TypeError
-        If an entry is not a number.
-    ValueError
-        If the shape is another one, or an entry is not finite.
+    Raises a `TypeError` if an entry is not a number, and a `ValueError` if the shape is another one, or an entry is not
+    finite.
     """
     array = _shaped(values, place=place, shape=shape)
     if array.size == 0:
@@ -195,12 +191,7 @@ def _subscript(index: tuple[int, ...]) -> str:
 def positive_tick(value: object) -> float:
     """Return the length of a tick in seconds as float.
 
-    Raises
-    ------
-    TypeError
-        If it is not a number.
-    ValueError
-        If it is not positive, or not finite.
+    Raises a `TypeError` if it is not a number, and a `ValueError` if it is not positive, or not finite.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"tick_seconds: expected a number, got {value!r}.")
@@ -213,12 +204,7 @@ def positive_tick(value: object) -> float:
 def free_text(value: object, place: str) -> str:
     """Return the text.
 
-    Raises
-    ------
-    TypeError
-        If it is no text.
-    ValueError
-        If no file can hold it (lone surrogates).
+    Raises a `TypeError` if it is no text, and a `ValueError` if no file can hold it (lone surrogates).
     """
     if not isinstance(value, str):
         raise TypeError(f"{place}: expected text, got {value!r}.")
@@ -232,10 +218,7 @@ def free_text(value: object, place: str) -> str:
 def free_texts(values: Iterable[object], *, place: str, length: int) -> tuple[str, ...]:
     """Return the texts as a tuple of the expected length; `place` has ``{}`` for the index.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As `free_text`, or if their number is another one.
+    Raises as `free_text`, or if their number is another one.
     """
     texts = tuple(values)
     _check_length(texts, place, length)

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 def parse_json(text: str) -> object:
     """Parse JSON text; duplicate keys, NaN and infinities are errors.
 
-    Raises
-    ------
-    ValueError
-        If the text is not JSON, the message gives line and column; or if a key is there twice, it gives the place.
+    Raises a `ValueError` if the text is not JSON, the message gives line and column; or if a key is there twice, it
+    gives the place.
     """
     twice: dict[int, tuple[dict[str, object], str]] = {}  # objects, kept alive, by identity
 
@@ -79,10 +77,7 @@ def content_hash(document: Mapping[str, object]) -> str:
     Canonical means sorted keys, no white space, ASCII only, and floats in their shortest form that reads back the
     same; neither the order of keys nor the platform changes the hash.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite.
+    Raises a `ValueError` if a number is not finite.
     """
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

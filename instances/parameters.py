@@ -81,12 +81,7 @@ def check_integer(place: str, value: SupportsIndex, *, low: int, high: int | Non
 def check_number(place: str, value: float, *, low: float, high: float = math.inf) -> float:
     """Return a parameter as a finite number in its range; see `check_integer` for the parameters.
 
-    Raises
-    ------
-    TypeError
-        If it is not a number.
-    ValueError
-        If it is out of range.
+    Raises a `TypeError` if it is not a number, and a `ValueError` if it is out of range.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{place}: expected a number, got {value!r}.")

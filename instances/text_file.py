@@ -25,12 +25,8 @@ MAX_BYTES = 10**9
 def read_content(path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file; a name that ends in ``.gz`` is decompressed, and never beyond `MAX_BYTES`.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is a device or a pipe, holds more than `MAX_BYTES`, or is not compressed as its name says.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is a device or a pipe, holds more than
+    `MAX_BYTES`, or is not compressed as its name says.
     """
     check_readable(path)
     try:
@@ -46,12 +42,8 @@ def read_content(path: str | PathLike[str]) -> bytes:
 def check_readable(path: str | PathLike[str]) -> None:
     """Refuse devices and pipes, which may never end, and files that would fill the memory.
 
-    Raises
-    ------
-    OSError
-        If there is no such file; the system itself refuses to read a folder.
-    ValueError
-        If it is a device or a pipe, or larger than `MAX_BYTES`.
+    Raises an `OSError` if there is no such file, and a `ValueError` if it is a device or a pipe, or larger than
+    `MAX_BYTES`. The system itself refuses to read a folder.
     """
     status = Path(path).stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
@@ -82,10 +74,7 @@ def write_text(path: str | PathLike[str], text: str) -> None:
 
     Compressed files hold no time, so that the same text is the same bytes.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written; it is then as it was.
+    Raises an `OSError` if the file cannot be written; it is then as it was.
     """
     content = text.encode("utf-8")
     with whole_file(path) as partial:
@@ -111,10 +100,7 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     link stays, and its target is replaced; the permissions and the owner of a file that is replaced are kept. Devices,
     pipes and streams such as ``/dev/stdout`` cannot be replaced: there `path` itself is yielded.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises an `OSError` if the file cannot be written.
     """
     path = Path(path)
     try:

@@ -32,10 +32,7 @@ MAX_THREADS = 1024
 def check_options(problem: Problem, options: Mapping[str, object]) -> None:
     """Refuse options that mean nothing for a problem; None, False and no contention count as not given.
 
-    Raises
-    ------
-    ValueError
-        If one was given.
+    Raises a `ValueError` if one was given.
     """
     for name, value in options.items():
         if name not in problem.options and not (value is None or value is False or value == Contention.NONE):
@@ -85,10 +82,7 @@ def check_arguments(
 def check_start(goal: Goal, start: Schedule | None) -> None:
     """Refuse a first schedule of another problem, and one that does not verify.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is one of these.
+    Raises a `TypeError` or a `ValueError` if it is one of these.
     """
     if start is None:
         return
@@ -102,10 +96,7 @@ def check_start(goal: Goal, start: Schedule | None) -> None:
 def check_contention(name: str, function: Callable[..., Any], contention: Contention) -> None:
     """Refuse contention for a method that does not know it: its schedules would break the rule.
 
-    Raises
-    ------
-    ValueError
-        If there is contention and the function does not take it.
+    Raises a `ValueError` if there is contention and the function does not take it.
     """
     if Contention(contention) is not Contention.NONE and not knows_contention(function):
         raise ValueError(f"contention: expected none for {name}, which does not know the rule, got {contention}.")
@@ -114,10 +105,7 @@ def check_contention(name: str, function: Callable[..., Any], contention: Conten
 def check_interference(problem: Problem, instance: Any, name: str) -> None:
     """Refuse an exact method that assumes that jobs run as long as they would alone, where they slow each other down.
 
-    Raises
-    ------
-    ValueError
-        If the instance has interference and the method does not know it.
+    Raises a `ValueError` if the instance has interference and the method does not know it.
     """
     known = [name for name, method in problem.methods.items() if method.knows_interference]
     if getattr(instance, "interference", None) is not None and name not in known:

@@ -154,10 +154,7 @@ class Problem:
     def method_named(self, name: str) -> Method:
         """Return a registered method.
 
-        Raises
-        ------
-        ValueError
-            If there is none of that name, or it is one for another problem only.
+        Raises a `ValueError` if there is none of that name, or it is one for another problem only.
         """
         if name in self.methods:
             return self.methods[name]
@@ -175,12 +172,8 @@ class Problem:
 
         A function is a policy for jobs; for DAGs it is a search if it takes `stop`, else a construction.
 
-        Raises
-        ------
-        ValueError
-            If no method of that name is registered.
-        TypeError
-            If it is neither a name nor a function.
+        Raises a `ValueError` if no method of that name is registered, and a `TypeError` if it is neither a name nor a
+        function.
         """
         if isinstance(method, str):
             registered = self.method_named(method)
@@ -218,10 +211,7 @@ class Problem:
     def goal(self, instance: Any, objective: str | None, contention: Contention | str) -> Goal:
         """Return what a run works on, with the default objective for None.
 
-        Raises
-        ------
-        ValueError
-            If there is no such objective or rule of contention.
+        Raises a `ValueError` if there is no such objective or rule of contention.
         """
         wanted = self.default_objective if objective is None else self.objectives(objective)
         return Goal(self, instance, wanted, Contention(contention))
@@ -347,11 +337,5 @@ PROBLEMS = {problem.name: problem for problem in (DAG, JOBS)}
 
 
 def problem_of(instance: object) -> Problem:
-    """Return the problem that an instance is of.
-
-    Raises
-    ------
-    TypeError
-        If it is no instance.
-    """
+    """Return the problem that an instance is of; raises a `TypeError` if it is no instance."""
     return PROBLEMS[problem_name(instance)]

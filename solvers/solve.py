@@ -250,10 +250,7 @@ def run_heuristic(
 
     A policy that was told to stop has placed some jobs only: it has no schedule.
 
-    Raises
-    ------
-    TypeError
-        If the function returned something other than a schedule or None.
+    Raises a `TypeError` if the function returned something other than a schedule or None.
     """
     budgets: list[StopCriterion] = [] if stop is None else [stop]
     if run.time_limit is not None:

@@ -100,10 +100,7 @@ def verify(
 def methods(problem: str = "dag") -> dict[str, str]:
     """Return the methods for a problem, "dag" or "jobs": name and summary.
 
-    Raises
-    ------
-    ValueError
-        If there is no such problem.
+    Raises a `ValueError` if there is no such problem.
     """
     one_of(problem, PROBLEMS, "problem")
     return {name: method.summary for name, method in PROBLEMS[problem].methods.items()}

@@ -74,10 +74,7 @@ def set_parameters(
 def key_value_pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Split ``key=value`` texts; hyphens in keys become underscores.
 
-    Raises
-    ------
-    BadInputError
-        If a text has another form, or a key is there twice.
+    Raises a `BadInputError` if a text has another form, or a key is there twice.
     """
     pairs: dict[str, str] = {}
     for text in texts:

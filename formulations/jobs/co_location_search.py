@@ -140,10 +140,7 @@ class CoLocationSearch:
 
     The search is complete, so the best schedule after a search to the end is an optimum; it suits a handful of jobs.
 
-    Raises
-    ------
-    TooManyPatternsError
-        If a job has too many placements.
+    Raises a `TooManyPatternsError` if a job has too many placements.
     """
 
     def __init__(self, instance: JobsInstance, objective: JobsObjective) -> None:

@@ -111,10 +111,7 @@ def server_patterns(
 
     Under interference the table is a relaxation: a job runs for at least the shortest duration of its usage.
 
-    Raises
-    ------
-    TooManyPatternsError
-        If there are too many patterns, or no seconds are left.
+    Raises a `TooManyPatternsError` if there are too many patterns, or no seconds are left.
     """
     found: list[tuple[JobPattern, ...]] = []
     listed = 0
@@ -150,10 +147,7 @@ def kind_patterns(
     and comm >= 0. So it takes at least n (Q + S - 1) T, the duration of pattern c. The GPUs of one kind that are held
     at any time number at most those of all its servers (docs/formulations.md, section 12.1; ours).
 
-    Raises
-    ------
-    TooManyPatternsError
-        If there are too many patterns, or no seconds are left.
+    Raises a `TooManyPatternsError` if there are too many patterns, or no seconds are left.
     """
     capacity = gpus_of_kind(instance)
     found: list[tuple[JobPattern, ...]] = []
@@ -268,10 +262,7 @@ class PatternSchedule:
     def jobs_schedule(self, instance: JobsInstance, table: PatternTable) -> JobsSchedule:
         """Return the schedule of the instance; the table must be exact.
 
-        Raises
-        ------
-        ValueError
-            If a pattern has no placement.
+        Raises a `ValueError` if a pattern has no placement.
         """
         placements = []
         for job, pattern in enumerate(self.pattern):

@@ -169,12 +169,8 @@ class Simulator:
 
         The iterator ends once all jobs have started.
 
-        Raises
-        ------
-        ValueError
-            If the predictor answers less than 1.
-        RuntimeError
-            If jobs wait and there are no further events.
+        Raises a `ValueError` if the predictor answers less than 1, and a `RuntimeError` if jobs wait and there are no
+        further events.
         """
         num_jobs, policy, predictor = self._instance.num_jobs, self._policy, self._predictor
         running, cluster, completion, prediction = self._running, self._cluster, self._completion, self._prediction

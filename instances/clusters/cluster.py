@@ -122,10 +122,7 @@ def parse_cluster(text: str) -> Cluster:
     Servers are separated by commas, GPUs within a server by plus signs; a count of GPUs is written before an ``x``, a
     number of like servers before a ``*``: ``64*8xV100-16GB``.
 
-    Raises
-    ------
-    ValueError
-        If a kind is not in the catalogue, a server has no GPU, or the text has another form.
+    Raises a `ValueError` if a kind is not in the catalogue, a server has no GPU, or the text has another form.
     """
     if text in CLUSTER_PRESETS:
         return CLUSTER_PRESETS[text].cluster()

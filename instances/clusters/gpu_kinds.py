@@ -54,10 +54,7 @@ class GpuKind:
     def flops(self, precision: str) -> float:
         """Return the peak at a precision; where the GPU lacks it, at the best wider one.
 
-        Raises
-        ------
-        ValueError
-            If the precision is unknown, or the datasheet gives neither it nor a wider one.
+        Raises a `ValueError` if the precision is unknown, or the datasheet gives neither it nor a wider one.
         """
         known = precision
         while known not in self.peak_flops:
@@ -263,10 +260,7 @@ GPU_KINDS: dict[str, GpuKind] = {kind.name: kind for kind in _KINDS}
 def gpu_kind(name: str) -> GpuKind:
     """Return a kind of GPU by its name in the catalogue.
 
-    Raises
-    ------
-    ValueError
-        If the catalogue does not have it; the message lists the nearest names.
+    Raises a `ValueError` if the catalogue does not have it; the message lists the nearest names.
     """
     one_of(name, GPU_KINDS, "GPU kind")
     return GPU_KINDS[name]

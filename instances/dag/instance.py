@@ -350,11 +350,8 @@ def _names(names: Sequence[str] | None, length: int, letter: str) -> tuple[str, 
 def check_dag_instance(instance: DagInstance) -> None:
     """Check values and references of an instance whose shapes are right.
 
-    Raises
-    ------
-    ValueError
-        If a value is out of range, a reference dangles, an edge is there twice, a task can run nowhere, or the
-        times are too large for exact arithmetic.
+    Raises a `ValueError` if a value is out of range, a reference dangles, an edge is there twice, a task can run
+    nowhere, or the times are too large for exact arithmetic.
     """
     _check_gpus(instance)
     _check_jobs(instance)

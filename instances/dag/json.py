@@ -22,12 +22,8 @@ VERSION = 1
 def read_dag_instance(path: str | PathLike[str]) -> DagInstance:
     """Read an instance from a JSON file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not an instance; the message gives the place in it and what was expected.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not an instance; the message gives the
+    place in it and what was expected.
     """
     return dag_instance_from_json(read_text(path))
 
@@ -82,10 +78,7 @@ def dag_instance_document(instance: DagInstance) -> dict[str, Any]:
 def dag_instance_from_json(text: str) -> DagInstance:
     """Read an instance from JSON text.
 
-    Raises
-    ------
-    ValueError
-        If it is not an instance; the message gives the place in it and what was expected.
+    Raises a `ValueError` if it is not an instance; the message gives the place in it and what was expected.
     """
     document = Fields(parse_json(text))
     document.check_format(INSTANCE_FORMAT, VERSION)
@@ -148,12 +141,8 @@ def _is_edge(value: object) -> bool:
 def read_dag_schedule(path: str | PathLike[str], instance: DagInstance) -> DagSchedule:
     """Read a schedule of `instance` from a JSON file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not a schedule, or one of another instance.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not a schedule, or one of another
+    instance.
     """
     return dag_schedule_from_json(read_text(path), instance)
 
@@ -189,10 +178,7 @@ def dag_schedule_document(instance: DagInstance, schedule: DagSchedule) -> dict[
 def dag_schedule_from_json(text: str, instance: DagInstance) -> DagSchedule:
     """Read a schedule of `instance` from JSON text; it is not verified here.
 
-    Raises
-    ------
-    ValueError
-        If it is not a schedule, or one of another instance.
+    Raises a `ValueError` if it is not a schedule, or one of another instance.
     """
     document = Fields(parse_json(text))
     document.check_format(SCHEDULE_FORMAT, VERSION)

@@ -48,10 +48,7 @@ class Family:
 def loaded_family(families: Mapping[str, Family], family: str, parameters: Iterable[str]) -> Callable[..., Any]:
     """Return the function of a family that takes these parameters.
 
-    Raises
-    ------
-    ValueError
-        If the family is unknown, or has no such parameter.
+    Raises a `ValueError` if the family is unknown, or has no such parameter.
     """
     one_of(family, families, "family")
     known = families[family].parameters()

@@ -396,11 +396,8 @@ MAX_GPUS_OF_SERVER = 65_536
 def check_jobs_instance(instance: JobsInstance) -> None:
     """Check values and references of an instance whose shapes are right.
 
-    Raises
-    ------
-    ValueError
-        If a value is out of range, a reference dangles, a job fits nowhere, or the times are too large for exact
-        arithmetic.
+    Raises a `ValueError` if a value is out of range, a reference dangles, a job fits nowhere, or the times are too
+    large for exact arithmetic.
     """
     _check_servers(instance)
     _check_jobs(instance)

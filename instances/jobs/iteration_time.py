@@ -183,10 +183,7 @@ def least_iteration_time(instance: JobsInstance, job: int) -> int:
     (Q + S - 1) * T, where T is the smallest of the p[s,h] such that all replicas fit on the GPUs of the empty servers
     where stage s may only use kinds with p[s,h] <= T: a placement with max_s t[s](x) = T is such an assignment.
 
-    Raises
-    ------
-    ValueError
-        If the job fits nowhere.
+    Raises a `ValueError` if the job fits nowhere.
     """
     rows = instance.time_of[instance.stages_of(job)].tolist()
     replicas = instance.replicas[instance.stages_of(job)].tolist()

@@ -29,12 +29,8 @@ VERSION = 1
 def read_jobs_instance(path: str | PathLike[str]) -> JobsInstance:
     """Read an instance from a JSON file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not an instance; the message gives the place in it and what was expected.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not an instance; the message gives the
+    place in it and what was expected.
     """
     return jobs_instance_from_json(read_text(path))
 
@@ -145,10 +141,7 @@ def _add_interference(document: dict[str, Any], interference: Interference) -> N
 def jobs_instance_from_json(text: str) -> JobsInstance:
     """Read an instance from JSON text.
 
-    Raises
-    ------
-    ValueError
-        If it is not an instance; the message gives the place in it and what was expected.
+    Raises a `ValueError` if it is not an instance; the message gives the place in it and what was expected.
     """
     document = Fields(parse_json(text))
     document.check_format(INSTANCE_FORMAT, VERSION)
@@ -281,12 +274,8 @@ def _is_speed(value: object) -> bool:
 def read_jobs_schedule(path: str | PathLike[str], instance: JobsInstance) -> JobsSchedule:
     """Read a schedule of `instance` from a JSON file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not a schedule, or one of another instance.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not a schedule, or one of another
+    instance.
     """
     return jobs_schedule_from_json(read_text(path), instance)
 
@@ -331,10 +320,7 @@ def jobs_schedule_document(instance: JobsInstance, schedule: JobsSchedule) -> di
 def jobs_schedule_from_json(text: str, instance: JobsInstance) -> JobsSchedule:
     """Read a schedule of `instance` from JSON text; it is not verified here.
 
-    Raises
-    ------
-    ValueError
-        If it is not a schedule, or one of another instance.
+    Raises a `ValueError` if it is not a schedule, or one of another instance.
     """
     document = Fields(parse_json(text))
     document.check_format(SCHEDULE_FORMAT, VERSION)

@@ -128,13 +128,7 @@ class Racks(ReadOnly):
         uplink_bytes_per_tick: Sequence[Fraction | int],
         names: Sequence[str] | None = None,
     ) -> Racks:
-        """Make racks by hand; names are r0, r1, ... where none are given.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `Racks`.
-        """
+        """Make racks by hand; names are r0, r1, ... where none are given. Raises as `Racks`."""
         uplinks = [Fraction(value) for value in uplink_bytes_per_tick]
         return cls(
             names=tuple(f"r{rack}" for rack in range(len(uplinks))) if names is None else tuple(names),

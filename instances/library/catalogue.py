@@ -69,10 +69,7 @@ class CatalogueEntry:
     def from_json(cls, fields: Fields) -> CatalogueEntry:
         """Take an entry from a parsed document, which closes it.
 
-        Raises
-        ------
-        ValueError
-            If a field is missing or wrong; the message gives the place and what was expected.
+        Raises a `ValueError` if a field is missing or wrong; the message gives the place and what was expected.
         """
         return cls(
             name=fields.text("name"),

@@ -218,10 +218,7 @@ class LedgerEntry:
     def from_json(cls, fields: Fields) -> LedgerEntry:
         """Take an entry from a parsed document, which closes it.
 
-        Raises
-        ------
-        ValueError
-            If it is none, or its status is not what bound and objective say.
+        Raises a `ValueError` if it is none, or its status is not what bound and objective say.
         """
         status, bound, schedule = (
             fields.text("status"),
@@ -256,12 +253,7 @@ class LedgerContradictionError(ValueError):
 def read_ledger(path: Path) -> dict[Key, LedgerEntry]:
     """Read a ledger file.
 
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    LibraryFileError
-        If it is no ledger, or an entry is there twice.
+    Raises an `OSError` if it cannot be read, and a `LibraryFileError` if it is no ledger, or an entry is there twice.
     """
     try:
         document = Fields(parse_json(read_text(path)))
@@ -302,10 +294,7 @@ def locked(folder: Path) -> Iterator[None]:
 def improved(old: LedgerEntry, bound: KnownBound | None, schedule: KnownSchedule | None) -> LedgerEntry:
     """Return an entry with the better bound and the better schedule; the same object if neither improves it.
 
-    Raises
-    ------
-    LedgerContradictionError
-        If the bound is above the objective.
+    Raises a `LedgerContradictionError` if the bound is above the objective.
     """
     best_bound = bound if bound is not None and bound.is_better_than(old.bound) else old.bound
     best = schedule if schedule is not None and schedule.is_better_than(old.schedule) else old.schedule

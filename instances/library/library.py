@@ -68,10 +68,7 @@ class Library:
     def named(self, name: str) -> CatalogueEntry:
         """Return the one instance whose name is, or begins with, a text.
 
-        Raises
-        ------
-        ValueError
-            If there is none, or more than one.
+        Raises a `ValueError` if there is none, or more than one.
         """
         if name in self.catalogue:
             return self.catalogue[name]
@@ -138,10 +135,7 @@ class Library:
     def entry(self, name: str, objective_name: str) -> LedgerEntry:
         """Return what is known of an instance and an objective.
 
-        Raises
-        ------
-        ValueError
-            If the library has no such entry.
+        Raises a `ValueError` if the library has no such entry.
         """
         instance = self.named(name)
         if objective_name not in instance.objectives:
@@ -216,10 +210,7 @@ class Library:
     def remove_unfinished(self) -> None:
         """Remove what a killed update left behind: half-written files, and schedules that no entry refers to.
 
-        Raises
-        ------
-        OSError
-            If the folder cannot be written.
+        Raises an `OSError` if the folder cannot be written.
         """
         with locked(self.folder):
             _tidy(self.reread())

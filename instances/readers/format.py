@@ -45,13 +45,7 @@ class Format:
 
 
 def format_named(formats: Mapping[str, Format], name: str) -> Format:
-    """Return a format.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name; the message lists the formats.
-    """
+    """Return a format. Raises a `ValueError` if there is none of that name; the message lists the formats."""
     one_of(name, formats, "format")
     return formats[name]
 

@@ -75,12 +75,8 @@ class Codec:
     def read_instance(self, path: str | PathLike[str]) -> Any:
         """Read an instance from a file.
 
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        ValueError
-            If it is not an instance; the message gives the place in it and what was expected.
+        Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not an instance; the message gives
+        the place in it and what was expected.
         """
         return self.instance_from_json(read_text(path))
 
@@ -91,12 +87,8 @@ class Codec:
     def read_schedule(self, path: str | PathLike[str], instance: Any) -> Any:
         """Read a schedule of `instance` from a file; it is not verified here.
 
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        ValueError
-            If it is not a schedule, or one of another instance.
+        Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not a schedule, or one of another
+        instance.
         """
         return self.schedule_from_json(read_text(path), instance)
 
@@ -137,23 +129,14 @@ CODECS = {
 
 
 def codec_of(instance: object) -> Codec:
-    """Return the codec of the problem that an instance is of.
-
-    Raises
-    ------
-    TypeError
-        If it is no instance.
-    """
+    """Return the codec of the problem that an instance is of; raises a `TypeError` if it is no instance."""
     return CODECS[problem_name(instance)]
 
 
 def problem_name(instance: object) -> str:
     """Return the name of the problem that an instance is of: "dag" or "jobs".
 
-    Raises
-    ------
-    TypeError
-        If it is no instance.
+    Raises a `TypeError` if it is no instance.
     """
     for name, codec in CODECS.items():
         if isinstance(instance, codec.instance_type):
@@ -182,12 +165,8 @@ def problem_of_text(text: str) -> str:
 def read_instance_file(path: str | PathLike[str]) -> Instance:
     """Read an instance of either problem from a JSON file of optgap, decompressed if its name ends in ``.gz``.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not an instance; the message gives the place in the file and what was expected.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not an instance; the message gives the
+    place in the file and what was expected.
     """
     text = read_text(path)
     instance: Instance = CODECS[problem_of_text(text)].instance_from_json(text)

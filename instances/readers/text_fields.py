@@ -51,10 +51,7 @@ def integer_field(text: str, place: str, what: str) -> int:
 def number_field(text: str, place: str, what: str) -> float:
     """Read a finite number of at least 0; see `integer_field` for the parameters.
 
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    Raises a `ValueError` if it is something else.
     """
     field = text.strip()
     if _NUMBER.fullmatch(field) is None or not 0 <= float(field) < math.inf:
@@ -63,13 +60,7 @@ def number_field(text: str, place: str, what: str) -> float:
 
 
 def bytes_from_number(value: float, place: str, what: str) -> int:
-    """Round a number of bytes up to an integer.
-
-    Raises
-    ------
-    ValueError
-        If it is negative, not finite or beyond 2**53.
-    """
+    """Round a number of bytes up to an integer; raises a `ValueError` if it is negative, not finite or beyond 2**53."""
     if not 0 <= value <= MAX_INTEGER:
         raise ValueError(f"{place}: expected {what}, bytes in 0..2**53, got {value:g}.")
     return math.ceil(value)
@@ -81,13 +72,7 @@ def shortened(text: str) -> str:
 
 
 def json_number(fields: Fields, key: str, default: object = REQUIRED) -> float:
-    """Take a finite number of at least 0.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
+    """Take a finite number of at least 0; raises a `ValueError` if it is something else."""
     value = fields.number(key, default)
     if not 0 <= value <= sys.float_info.max:
         raise ValueError(f"{fields.place(key)}: expected a finite number of at least 0, got {brief(value)}.")
@@ -95,13 +80,7 @@ def json_number(fields: Fields, key: str, default: object = REQUIRED) -> float:
 
 
 def json_bytes(fields: Fields, key: str, default: object = REQUIRED) -> int:
-    """Take a number of bytes, rounded up to an integer.
-
-    Raises
-    ------
-    ValueError
-        If it is negative or beyond 2**53.
-    """
+    """Take a number of bytes, rounded up to an integer; raises a `ValueError` if it is negative or beyond 2**53."""
     return bytes_from_number(json_number(fields, key, default), fields.place(key), "a size")
 
 
@@ -158,13 +137,7 @@ def _last_edge_of_cycle(names: Sequence[str], edges: Sequence[Sequence[int]]) ->
 
 
 def check_at_least(name: str, value: float, minimum: float) -> None:
-    """Check an option of a reader.
-
-    Raises
-    ------
-    ValueError
-        If it is below the minimum, or not a number.
-    """
+    """Check an option of a reader; raises a `ValueError` if it is below the minimum, or not a number."""
     if not value >= minimum:
         raise ValueError(f"{name}: expected at least {minimum:g}, got {value}.")
 

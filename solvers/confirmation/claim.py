@@ -69,10 +69,7 @@ CONFIRM_SECONDS = 60.0
 def check_confirm_time_limit(confirm: bool, time_limit: float | None) -> None:
     """Refuse a time limit of 0 or less, and one for what is not asked for.
 
-    Raises
-    ------
-    ValueError
-        If it is one of these.
+    Raises a `ValueError` if it is one of these.
     """
     if time_limit is not None and not (confirm and time_limit > 0):
         expected = "a positive number of seconds" if confirm else "none without confirm"

@@ -53,12 +53,8 @@ class Reproducer:
 def read_reproducer(path: str | PathLike[str]) -> Reproducer:
     """Read a reproducer file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is no reproducer; the message gives the place in it and what was expected.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is no reproducer; the message gives the
+    place in it and what was expected.
     """
     parsed = parse_json(read_text(path))
     if isinstance(parsed, dict):  # a schedule that is null counts as left out

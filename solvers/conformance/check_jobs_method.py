@@ -182,10 +182,7 @@ def check_is_online(method: JobsMethodLike, **parameters: Any) -> None:
 
     The iterations of one job are multiplied: until its end in the first run, the second must decide the same.
 
-    Raises
-    ------
-    ConformanceError
-        If a start before that end has moved.
+    Raises a `ConformanceError` if a start before that end has moved.
     """
     for instance in _instances(method):
         first = _run(instance, method, seed=3, **parameters)

@@ -124,12 +124,8 @@ COLUMNS = ("start", "step", "change", "temperature", "needed", "ratio", "decisio
 class AdversaryFolder:
     """Files of one search, as a context manager: every improvement and every step is written to disk at once.
 
-    Raises
-    ------
-    ValueError
-        If the folder already holds a search, which is not overwritten.
-    OSError
-        If it cannot be written.
+    Raises a `ValueError` if the folder already holds a search, which is not overwritten, and an `OSError` if it cannot
+    be written.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -53,10 +53,7 @@ class RandomFamily:
     def instance(self, seed: int, stream: int, number: int) -> DagInstance:
         """Return one of the instances of a stream, without memory limits; scaling moves no delay by more than a tick.
 
-        Raises
-        ------
-        ValueError
-            As `generate`.
+        Raises as `generate`.
         """
         mean_ticks = max(self.max_duration / MEAN_SHARE, 1.0)
         made = generate(

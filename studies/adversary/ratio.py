@@ -304,10 +304,7 @@ class RatioOracle:
     def worst_case(self, instance: DagInstance) -> WorstCase:
         """Return the schedules behind the ratio, and a proven optimum even if the ratio is to another heuristic.
 
-        Raises
-        ------
-        NoRatioError, InterruptedRunError
-            As `ratio`.
+        Raises as `ratio`.
         """
         measured = self._measure(instance, 0.0)
         optimum = measured.optimum

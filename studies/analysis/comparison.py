@@ -205,10 +205,7 @@ class MethodComparison(Tabular):
     def rows(self, columns: Sequence[str]) -> list[list[str]]:
         """Return one row of texts per method, under these headings of `COLUMNS`.
 
-        Raises
-        ------
-        ValueError
-            If there is no such column.
+        Raises a `ValueError` if there is no such column.
         """
         return [[cell(row) for cell in _cells(columns)] for row in self.methods]
 

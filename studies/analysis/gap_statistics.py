@@ -98,13 +98,7 @@ def gap_statistics(gaps: StudyGaps, by: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def grouping_column(frame: pd.DataFrame, name: str) -> str:
-    """Return the column that is meant by a name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the column that is meant by a name; raises a `ValueError` if there is none."""
     if name == SIZE and SIZE not in frame.columns:
         for column in ("tasks", "jobs"):
             if column in frame.columns and frame[column].notna().any():

@@ -134,12 +134,8 @@ class StudyRecord:
 def study_record(store: StudyStore) -> StudyRecord:
     """Read what a store says of its study.
 
-    Raises
-    ------
-    ValueError
-        If nothing was planned in it yet.
-    ContradictionError
-        If a proof contradicts a schedule; a reproducer file is left.
+    Raises a `ValueError` if nothing was planned in it yet, and a `ContradictionError` if a proof contradicts a
+    schedule; a reproducer file is left.
     """
     import pandas as pd
 

@@ -52,10 +52,7 @@ def _name(parameter: Any) -> str:
 def is_jobs_file(path: str | PathLike[str]) -> bool:
     """Say whether a file says that it is a jobs instance; False for one that is no instance.
 
-    Raises
-    ------
-    BadInputError
-        If it cannot be read, or is no text.
+    Raises a `BadInputError` if it cannot be read, or is no text.
     """
     from instances.readers.optgap_json import problem_of_text
     from instances.text_file import read_text

@@ -274,10 +274,7 @@ class CostOptions:
     def model(self) -> CostModel | None:
         """Return the cost model, None if no option was given.
 
-        Raises
-        ------
-        BadInputError
-            If both the tick and the mean number of ticks are given, or a value is out of range.
+        Raises a `BadInputError` if both the tick and the mean number of ticks are given, or a value is out of range.
         """
         if self.tick_seconds is not None and self.mean_ticks is not None:
             raise BadInputError("--mean-ticks: expected nothing beside --tick-seconds, which fixes the tick.")

@@ -93,11 +93,8 @@ FIGURES = (".png", ".pdf", ".svg")
 def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None], *, figure: Path | None = None) -> None:
     """Check all files that a command will write, one of which may be a figure; None stands for no file.
 
-    Raises
-    ------
-    BadInputError
-        If the name of the figure does not end as in `FIGURES`, or an output replaces an input or another output or
-        cannot be written.
+    Raises a `BadInputError` if the name of the figure does not end as in `FIGURES`, or an output replaces an input or
+    another output or cannot be written.
     """
     check_suffix(figure, FIGURES)
     check_distinct(inputs, [*outputs, figure])
@@ -108,10 +105,7 @@ def check_outputs(inputs: Sequence[Path | None], outputs: Sequence[Path | None],
 def check_writable(path: Path | None) -> None:
     """Check that a file can be written, and leave nothing behind; None stands for no file.
 
-    Raises
-    ------
-    BadInputError
-        If it cannot be written.
+    Raises a `BadInputError` if it cannot be written.
     """
     if path is None:
         return
@@ -124,13 +118,7 @@ class _EnoughError(Exception):
 
 
 def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
-    """Check the ending of a file's name.
-
-    Raises
-    ------
-    BadInputError
-        If it ends otherwise.
-    """
+    """Check the ending of a file's name; raises a `BadInputError` if it ends otherwise."""
     if path is not None and path.suffix.lower() not in suffixes:
         raise BadInputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}.")
 
@@ -138,10 +126,7 @@ def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
 def check_distinct(inputs: Sequence[Path | None], outputs: Sequence[Path | None]) -> None:
     """Check that no output replaces an input or another output; None stands for no file.
 
-    Raises
-    ------
-    BadInputError
-        If an output does.
+    Raises a `BadInputError` if an output does.
     """
     read = {_real_path(path) for path in inputs if path is not None}
     written: set[str] = set()
@@ -164,10 +149,7 @@ def _real_path(path: Path) -> str:
 def write_text_output(path: Path | None, text: Callable[[], str]) -> None:
     """Write a text, which is made only if there is a path; None stands for no file.
 
-    Raises
-    ------
-    BadInputError
-        If it cannot be written.
+    Raises a `BadInputError` if it cannot be written.
     """
     if path is not None:
         with writing(path):

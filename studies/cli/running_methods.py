@@ -35,10 +35,7 @@ class ProofOptions:
     def check(self, problem: "Problem") -> None:
         """Refuse options that mean nothing for the problem, and time for a confirmation that is not asked for.
 
-        Raises
-        ------
-        BadInputError
-            If there is one of these.
+        Raises a `BadInputError` if there is one of these.
         """
         contention = None if self.contention == "none" else self.contention
         refuse_given(problem, confirm=self.confirm or None, confirm_time_limit=self.confirm_time_limit)
@@ -59,10 +56,7 @@ def note_unused_threads(threads: int | None) -> None:
 def chosen_objective(problem: "Problem", name: str | None) -> str:
     """Return the objective that is meant: for None the default of the problem.
 
-    Raises
-    ------
-    BadInputError
-        If it is an objective of another problem only.
+    Raises a `BadInputError` if it is an objective of another problem only.
     """
     if name is None:
         return str(problem.default_objective)
@@ -75,10 +69,7 @@ def chosen_objective(problem: "Problem", name: str | None) -> str:
 def refuse_given(problem: "Problem", **given: object) -> None:
     """Refuse options that mean nothing for a problem; None stands for one that was not given.
 
-    Raises
-    ------
-    BadInputError
-        If one was given.
+    Raises a `BadInputError` if one was given.
     """
     for name, value in given.items():
         if value is not None and name not in problem.options:

@@ -36,10 +36,7 @@ POINT = 4
 def blame_store(folder: Path | None, error: Exception) -> None:
     """Say in one line what is wrong in the store of a folder if that is why an error came up; None is no store.
 
-    Raises
-    ------
-    BadInputError
-        If the error is one of the database, or the store is not as it should be.
+    Raises a `BadInputError` if the error is one of the database, or the store is not as it should be.
     """
     problem = None if folder is None else store_problem(folder)
     if problem is None and isinstance(error, sqlite3.Error):

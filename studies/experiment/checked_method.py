@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 def method_of(name: str, problem: str = DAG) -> str | Callable[..., Any]:
     """Return what `solve` takes as method: a registered name as it is, or the function behind ``module:function``.
 
-    Raises
-    ------
-    ValueError
-        If there is no such method or function.
+    Raises a `ValueError` if there is no such method or function.
     """
     if ":" not in name:
         known = PROBLEMS[problem].methods

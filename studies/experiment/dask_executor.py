@@ -96,10 +96,8 @@ class DaskExecutor:
     def slots(self, threads: int) -> Sequence[DaskSlot]:
         """Return the slots for runs of so many threads; where no worker has so many, the largest makes one at a time.
 
-        Raises
-        ------
-        ExecutorError
-            If the scheduler is gone for good, no worker has this software, or none came for two minutes.
+        Raises an `ExecutorError` if the scheduler is gone for good, no worker has this software, or none came for two
+        minutes.
         """
         if self.client.status == "closed":
             raise ExecutorError(f"expected the Dask scheduler at {self.address} to answer again, got nothing.")

@@ -54,12 +54,7 @@ class Slot(Protocol):
     def run(self, order: RunOrder, limit: RunLimit) -> ExecutedRun:
         """Make a run within its limits; what goes wrong in it becomes its answer.
 
-        Raises
-        ------
-        SlotLostError
-            If this slot will make no more runs.
-        ExecutorError
-            If no slot will.
+        Raises a `SlotLostError` if this slot will make no more runs, and an `ExecutorError` if no slot will.
         """
         ...
 
@@ -75,10 +70,7 @@ class Executor(Protocol):
     def slots(self, threads: int) -> Sequence[Slot]:
         """Return the slots for runs of so many threads; may change over time, and may be none for a while.
 
-        Raises
-        ------
-        ExecutorError
-            If none is left to wait for.
+        Raises an `ExecutorError` if none is left to wait for.
         """
         ...
 

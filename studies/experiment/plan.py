@@ -105,11 +105,8 @@ def study_plan(spec: StudySpec, instances: Sequence[StudyInstance]) -> StudyPlan
     under every budget that has seconds; and a method with a parameter that varies once per value of it instead of per
     repetition.
 
-    Raises
-    ------
-    ValueError
-        If a method does not exist, has no such parameter or no budget it can work with, is exact and does not know the
-        interference of an instance, or two methods are the same.
+    Raises a `ValueError` if a method does not exist, has no such parameter or no budget it can work with, is exact and
+    does not know the interference of an instance, or two methods are the same.
     """
     contestants = [_Contestant(spec, index, method) for index, method in enumerate(spec.methods)]
     references = [

@@ -50,12 +50,8 @@ DEFAULT_BOUNDS = "default"
 def read_study_spec(path: str | PathLike[str]) -> StudySpec:
     """Read a specification from a TOML file.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is not a specification; the message gives the place in it and what was expected.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not a specification; the message gives
+    the place in it and what was expected.
     """
     return study_spec_from_toml(read_text(path), folder=Path(path).resolve().parent)
 
@@ -196,10 +192,7 @@ def read_instance_table(
 ) -> InstanceGrid | JobsGrid | InstanceFiles | BundledInstances:
     """Read patterns of files, names of bundled instances, or a grid of generated instances of a problem.
 
-    Raises
-    ------
-    ValueError
-        If a field is missing, unknown, one of the other problem, or has another value.
+    Raises a `ValueError` if a field is missing, unknown, one of the other problem, or has another value.
     """
     if table.has("files"):
         files = InstanceFiles(patterns=table.texts("files"))
@@ -281,10 +274,7 @@ def shipped_specs() -> dict[str, Path]:
 def spec_path(text: str) -> Path:
     """Return the file that a name or a path means; a file that exists goes first.
 
-    Raises
-    ------
-    ValueError
-        If it is neither a file nor the name of a shipped specification.
+    Raises a `ValueError` if it is neither a file nor the name of a shipped specification.
     """
     path = Path(text)
     if path.is_file():

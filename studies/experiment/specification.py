@@ -56,13 +56,7 @@ class SearchBudget:
         return ", ".join(parts) or NO_BUDGET
 
     def stop(self) -> StopCriterion:
-        """Return the stop criterion of a search.
-
-        Raises
-        ------
-        ValueError
-            If there is no budget.
-        """
+        """Return the stop criterion of a search; raises a `ValueError` if there is no budget."""
         criteria: list[StopCriterion] = [] if self.evaluations is None else [MaxEvaluations(self.evaluations)]
         criteria += [] if self.seconds is None else [MaxSeconds(self.seconds)]
         if not criteria:

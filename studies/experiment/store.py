@@ -332,13 +332,7 @@ class StudyStore(StudyDatabase):
         return self.folder / INSTANCES / str(row["file"])
 
     def instance(self, sha256: str) -> DagInstance | JobsInstance:
-        """Read an instance.
-
-        Raises
-        ------
-        ValueError
-            If the file was changed since, or is gone.
-        """
+        """Read an instance; raises a `ValueError` if the file was changed since, or is gone."""
         path = self.instance_path(sha256)
         try:
             return read_stored_instance(path, sha256)
@@ -422,10 +416,7 @@ class StudyStore(StudyDatabase):
     def check_same(self, spec: StudySpec) -> None:
         """Refuse a specification that the store cannot hold.
 
-        Raises
-        ------
-        ValueError
-            If it is of another problem or objective: bounds of the one are none of the other.
+        Raises a `ValueError` if it is of another problem or objective: bounds of the one are none of the other.
         """
         for row in self.select("SELECT problem, objective FROM study"):
             for name in ("problem", "objective"):

@@ -59,10 +59,7 @@ class Worker:
 
         Where that happens while the method is warmed up, nothing is said about the run: it is made without warm-up.
 
-        Raises
-        ------
-        WorkerStartError
-            If the process ends before it is ready for its first run.
+        Raises a `WorkerStartError` if the process ends before it is ready for its first run.
         """
         try:
             connection = self._started(limit)
@@ -219,13 +216,7 @@ class WorkerConnection:
         return self._process.pid
 
     def send(self, message: object) -> None:
-        """Write a message.
-
-        Raises
-        ------
-        WorkerEndedError
-            If nobody reads it.
-        """
+        """Write a message; raises a `WorkerEndedError` if nobody reads it."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(pickle.dumps(message))
@@ -236,10 +227,7 @@ class WorkerConnection:
     def receive(self, seconds: float | None) -> tuple[str, Any] | None:
         """Return the next message, None where there is none in time.
 
-        Raises
-        ------
-        WorkerEndedError
-            If there will be none any more.
+        Raises a `WorkerEndedError` if there will be none any more.
         """
         try:
             message = self._messages.get(timeout=seconds)

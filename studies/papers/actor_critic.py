@@ -210,10 +210,7 @@ SETS = {"repairs": REPAIRS, "signs": SIGNS, "published": PUBLISHED}
 def variants_named(text: str) -> tuple[ActorCriticVariant, ...]:
     """Return the variants of sets and single variants, separated by semicolons (names of variants contain commas).
 
-    Raises
-    ------
-    ValueError
-        If a name is unknown.
+    Raises a `ValueError` if a name is unknown.
     """
     single = {variant.name: variant for variants in SETS.values() for variant in variants}
     chosen: dict[str, ActorCriticVariant] = {}
@@ -463,10 +460,7 @@ def with_runs(runs: pd.DataFrame | None, rows: Sequence[dict[str, Any]]) -> pd.D
 def read_runs(path: Path) -> pd.DataFrame | None:
     """Return the runs in a file; None if there is no file or it is empty.
 
-    Raises
-    ------
-    ValueError
-        If it is not a file of such runs.
+    Raises a `ValueError` if it is not a file of such runs.
     """
     import pandas as pd
 

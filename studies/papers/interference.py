@@ -141,10 +141,7 @@ KINDS = ("k80", "p100", "v100")
 def generated_worlds(text: str) -> list[World]:
     """Return the generated worlds among names separated by commas.
 
-    Raises
-    ------
-    ValueError
-        If a name is unknown or given twice.
+    Raises a `ValueError` if a name is unknown or given twice.
     """
     names = [name.strip() for name in text.split(",")]
     for name in names:
@@ -162,12 +159,7 @@ def names_measured(text: str) -> bool:
 def measured_world(path: Path) -> World:
     """Return the pairs of Gavel's table.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it holds another table.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it holds another table.
     """
     return MeasuredWorld(tables={kind: read_gavel_pairs(path, kind) for kind in KINDS}, name=MEASURED)
 

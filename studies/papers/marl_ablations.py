@@ -76,10 +76,7 @@ class Ablation:
     def settings(self, base: TrainingSettings) -> TrainingSettings:
         """Return the settings of its trainings.
 
-        Raises
-        ------
-        ValueError
-            If the change cannot be made to these settings.
+        Raises a `ValueError` if the change cannot be made to these settings.
         """
         return replace(base, **self.changes)
 
@@ -116,10 +113,7 @@ instance."""
 def ablations_named(text: str) -> tuple[Ablation, ...]:
     """Return ablations by name, separated by semicolons, in the order of `ABLATIONS`.
 
-    Raises
-    ------
-    ValueError
-        If a name is unknown.
+    Raises a `ValueError` if a name is unknown.
     """
     return named(ABLATIONS, text, "only: expected some of")
 
@@ -158,10 +152,7 @@ TOPOLOGIES = (
 def topologies_named(text: str) -> tuple[Topology, ...]:
     """Return topologies by name, separated by semicolons, in the order of `TOPOLOGIES`; ``all`` for all.
 
-    Raises
-    ------
-    ValueError
-        If a name is unknown.
+    Raises a `ValueError` if a name is unknown.
     """
     return TOPOLOGIES if text.strip() == "all" else named(TOPOLOGIES, text, "topologies: expected all or some of")
 

@@ -39,10 +39,7 @@ class PyomoDagModel(Protocol):
 class PyomoDagModelFactory(Protocol):
     """A function that builds a model: the class itself, or a `functools.partial` of it.
 
-    Raises
-    ------
-    ModelTooLargeError
-        If the instance is too large for this model, which is then not tried.
+    Raises a `ModelTooLargeError` if the instance is too large for this model, which is then not tried.
     """
 
     def __call__(self, instance: DagInstance, objective: Objective, within: Windows) -> PyomoDagModel:

@@ -103,10 +103,8 @@ class PolynomialRing:
     def expand(self, expression: Any) -> Polynomial:
         """Expand an expression.
 
-        Raises
-        ------
-        ValueError
-            If it multiplies two continuous variables, or contains anything but sums, products and named expressions.
+        Raises a `ValueError` if it multiplies two continuous variables, or contains anything but sums, products and
+        named expressions.
         """
         if isinstance(expression, int | float) or not expression.is_potentially_variable():
             return _sum([{ONE: float(value(expression))}])

@@ -66,10 +66,8 @@ def initial_weights(rng: np.random.Generator) -> Weights:
 def checked_weights(arrays: dict[str, NDArray[np.float32]], place: str) -> Weights:
     """Return arrays, by name, as weights in the memory layout that the kernels are compiled for.
 
-    Raises
-    ------
-    ValueError
-        If a field of `Weights` is missing, has another shape or type, or is not finite; `place` begins the message.
+    Raises a `ValueError` if a field of `Weights` is missing, has another shape or type, or is not finite; `place`
+    begins the message.
     """
     fields = {}
     for name, shape in SHAPES.items():
@@ -93,12 +91,7 @@ def save_weights(path: str | PathLike[str], weights: Weights) -> None:
 def load_weights(path: str | PathLike[str]) -> Weights:
     """Read weights that `save_weights` wrote.
 
-    Raises
-    ------
-    ValueError
-        If the file is not such a file, see `checked_weights`.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is not such a file, see `checked_weights`, and an `OSError` if it cannot be read.
     """
     return checked_weights(read_arrays(path, "weights"), str(path))
 
@@ -215,12 +208,8 @@ def shipped_weights() -> Weights:
 def matching_weights(path: Path, provenance_path: Path) -> Weights:
     """Return weights whose hash equals ``weights_sha256`` in their provenance file.
 
-    Raises
-    ------
-    ValueError
-        If a file is damaged, or the two do not belong together.
-    OSError
-        If a file cannot be read.
+    Raises a `ValueError` if a file is damaged, or the two do not belong together, and an `OSError` if a file cannot be
+    read.
     """
     weights = load_weights(path)
     try:

@@ -163,10 +163,7 @@ class Replay:
     ) -> None:
         """Add one episode; its arrays are those of `EpisodeRecord`, with at most `max_gpus` GPUs.
 
-        Raises
-        ------
-        ValueError
-            If the episode is longer than the ring, or has more GPUs than rows are padded to.
+        Raises a `ValueError` if the episode is longer than the ring, or has more GPUs than rows are padded to.
         """
         m = rows.shape[1]
         if m > self._rows.shape[1]:
@@ -189,13 +186,7 @@ class Replay:
         self.size = min(self.size + n, self._capacity)
 
     def sample(self, rng: np.random.Generator, *, updates: int, batch: int) -> ReplayBatch:
-        """Draw transitions uniformly, with replacement.
-
-        Raises
-        ------
-        ValueError
-            If there are none.
-        """
+        """Draw transitions uniformly, with replacement; raises a `ValueError` if there are none."""
         if self.size == 0:
             raise ValueError("replay: expected an episode before a sample, got none.")
         slots = rng.integers(self.size, size=(updates, batch))

@@ -100,10 +100,7 @@ def fine_tuning_stream(instance: DagInstance, spread: float) -> Callable[[np.ran
     and rounds to at least 1. Tasks, edges, memory, links and the pairs that are not allowed stay as they are. With
     spread 0 the stream repeats the instance.
 
-    Raises
-    ------
-    ValueError
-        If the spread is not in 0..10, or the instance has no tasks.
+    Raises a `ValueError` if the spread is not in 0..10, or the instance has no tasks.
     """
     if instance.num_tasks == 0:
         raise ValueError("tasks: expected at least one, got none.")

@@ -125,13 +125,7 @@ def random_weights(rng: np.random.Generator, edges: ArrayLike, *, least: float =
 
 
 def check_weights(weights: ArrayLike) -> NDArray[np.float64]:
-    """Return the weights as an array.
-
-    Raises
-    ------
-    ValueError
-        If they are not a doubly stochastic matrix.
-    """
+    """Return the weights as an array; raises a `ValueError` if they are not a doubly stochastic matrix."""
     matrix = np.asarray(weights, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise ValueError(f"weights: expected a square matrix, got shape {matrix.shape}.")
@@ -172,10 +166,7 @@ def default_rounds(weights: ArrayLike) -> int:
 def gossip_operator(weights: ArrayLike, rounds: int) -> NDArray[np.float32]:
     """Return the matrix of a number of rounds, shape (N, N), float32.
 
-    Raises
-    ------
-    ValueError
-        If the weights are not doubly stochastic or the number is negative.
+    Raises a `ValueError` if the weights are not doubly stochastic or the number is negative.
     """
     if rounds < 0:
         raise ValueError(f"gossip_rounds: expected at least 0, got {rounds}.")

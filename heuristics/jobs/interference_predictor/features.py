@@ -101,10 +101,7 @@ class FeatureSpace:
     def of(cls, instances: Iterable[JobsInstance]) -> FeatureSpace:
         """Return the space of all classes, resources and kinds of instances, in order of appearance.
 
-        Raises
-        ------
-        ValueError
-            If an instance has no interference.
+        Raises a `ValueError` if an instance has no interference.
         """
         classes: dict[str, None] = {}
         resources: dict[str, None] = {}

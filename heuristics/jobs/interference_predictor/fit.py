@@ -30,10 +30,7 @@ def held_out_classes(classes: Sequence[str], rng: np.random.Generator, share: fl
     A block of classes (ours) rather than single pairs: with several jobs on a server both parts then have co-locations
     of every size.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than 3 classes, of which 1 would be held out and 2 would be left.
+    Raises a `ValueError` if there are fewer than 3 classes, of which 1 would be held out and 2 would be left.
     """
     names = sorted(set(classes))
     if len(names) < 3:
@@ -72,10 +69,7 @@ class PredictionErrors:
 def prediction_errors(predicted: ArrayLike, speed: ArrayLike) -> PredictionErrors:
     """Compare predicted y with true speeds in per mille, shape (rows,) each, at least one row.
 
-    Raises
-    ------
-    ValueError
-        If there are no rows.
+    Raises a `ValueError` if there are no rows.
     """
     y, true = np.asarray(predicted, dtype=np.float64), np.asarray(speed, dtype=np.int64)
     if not len(true):

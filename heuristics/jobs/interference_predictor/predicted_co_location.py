@@ -22,10 +22,7 @@ def predicted_jobs(instance: JobsInstance, predictor: InterferencePredictor) -> 
 
     It is for training only: all reported numbers come from the true model.
 
-    Raises
-    ------
-    ValueError
-        If the instance has no interference.
+    Raises a `ValueError` if the instance has no interference.
     """
     jobs = InterferingJobs(instance)
     jobs.together = PredictedCoLocation(instance, predictor)

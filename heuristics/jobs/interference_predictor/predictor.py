@@ -62,12 +62,7 @@ def predictor_sha256(predictor: InterferencePredictor) -> str:
 def load_predictor(path: str | PathLike[str]) -> InterferencePredictor:
     """Read a predictor that `save_predictor` wrote; nothing in the file is executed.
 
-    Raises
-    ------
-    ValueError
-        If the file is no such file, or its hash is another.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, or its hash is another, and an `OSError` if it cannot be read.
     """
     arrays = load_arrays(path, "predictor", FORMAT)
     return _predictor(arrays, str(path))

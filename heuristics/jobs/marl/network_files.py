@@ -87,12 +87,8 @@ def save_network(path: str | PathLike[str], network: TrainedNetwork) -> None:
 def load_network(path: str | PathLike[str]) -> TrainedNetwork:
     """Read a network that `save_network` wrote; nothing in the file is executed.
 
-    Raises
-    ------
-    ValueError
-        If the file is no such file, its hash is another, or its arrays do not belong together.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, its hash is another, or its arrays do not belong together, and an
+    `OSError` if it cannot be read.
     """
     with arrays_in(path, "network") as arrays:
         return stored_network(arrays)
@@ -101,12 +97,8 @@ def load_network(path: str | PathLike[str]) -> TrainedNetwork:
 def stored_network(arrays: Mapping[str, NDArray[np.generic]]) -> TrainedNetwork:
     """Return the network of the arrays that `save_network` wrote.
 
-    Raises
-    ------
-    KeyError
-        If an array is missing.
-    ValueError
-        If format or hash is another, or they do not belong together.
+    Raises a `KeyError` if an array is missing, and a `ValueError` if format or hash is another, or they do not belong
+    together.
     """
     return network_of_arrays(checked_arrays(arrays, NETWORK_FORMAT))
 
@@ -114,12 +106,7 @@ def stored_network(arrays: Mapping[str, NDArray[np.generic]]) -> TrainedNetwork:
 def network_of_arrays(arrays: Mapping[str, NDArray[np.generic]]) -> TrainedNetwork:
     """Return the network of `network_arrays`.
 
-    Raises
-    ------
-    KeyError
-        If an array is missing.
-    ValueError
-        If they do not belong together.
+    Raises a `KeyError` if an array is missing, and a `ValueError` if they do not belong together.
     """
     return TrainedNetwork(
         parameters={name.removeprefix(_PARAMETER): a for name, a in arrays.items() if name.startswith(_PARAMETER)},
@@ -252,12 +239,8 @@ def save_agent_networks(path: str | PathLike[str], networks: AgentNetworks) -> N
 def load_agent_networks(path: str | PathLike[str]) -> AgentNetworks:
     """Read networks that `save_agent_networks` wrote; nothing in the file is executed.
 
-    Raises
-    ------
-    ValueError
-        If the file is no such file, its hash is another, or its arrays do not belong together.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, its hash is another, or its arrays do not belong together, and an
+    `OSError` if it cannot be read.
     """
     with arrays_in(path, "networks of agents") as arrays:
         return stored_agent_networks(arrays)
@@ -287,12 +270,8 @@ def _arrays_agent_networks(networks: AgentNetworks) -> dict[str, NDArray[np.gene
 def load_any_network(path: str | PathLike[str]) -> TrainedNetwork | AgentNetworks:
     """Read what `save_network` or `save_agent_networks` wrote; `NetworkDecider` takes either's parameters.
 
-    Raises
-    ------
-    ValueError
-        If the file is no such file, its hash is another, or its arrays do not belong together.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, its hash is another, or its arrays do not belong together, and an
+    `OSError` if it cannot be read.
     """
     with arrays_in(path, "network") as arrays:
         return stored_agent_networks(arrays) if format_of(arrays) == AGENT_NETWORKS_FORMAT else stored_network(arrays)

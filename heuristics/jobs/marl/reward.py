@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 def time_scale(instances: Iterable[JobsInstance]) -> float:
     """Return the mean shortest possible duration of the jobs of training instances, in ticks.
 
-    Raises
-    ------
-    ValueError
-        If there is no job.
+    Raises a `ValueError` if there is no job.
     """
     durations = np.concatenate([np.zeros(0), *map(least_durations, instances)])
     if not len(durations):

@@ -56,12 +56,7 @@ def shipped_trainings() -> list[int]:
 def shipped_document(training: int | None = None) -> dict[str, Any]:
     """Return the provenance of a shipped training: command, settings, curve, held-out results; see `train_marl`.
 
-    Raises
-    ------
-    ValueError
-        If there is no such training.
-    OSError
-        If a file is not there.
+    Raises a `ValueError` if there is no such training, and an `OSError` if a file is not there.
     """
     with _shipped() as folder:
         path = folder / f"{_number(_index(folder), training)}.json"
@@ -81,12 +76,8 @@ def network_from(
 ) -> TrainedNetwork | AgentNetworks:
     """Return the network in a file, see `load_any_network`, or a shipped network without a path.
 
-    Raises
-    ------
-    ValueError
-        If the file holds something else, a training or stage is given with it, or as `shipped_network`.
-    OSError
-        If the file does not exist.
+    Raises a `ValueError` if the file holds something else, a training or stage is given with it, or as
+    `shipped_network`, and an `OSError` if the file does not exist.
     """
     if weights is None:
         return shipped_network(training, stage)

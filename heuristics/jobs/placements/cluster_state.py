@@ -167,10 +167,7 @@ class GpuOccupancy:
         Idle ones first, then those with the highest speeds of the pair, both directions summed, then the lowest
         numbers (ours: docs/methods/multi_agent.md, section 3).
 
-        Raises
-        ------
-        ValueError
-            If fewer GPUs are free for it.
+        Raises a `ValueError` if fewer GPUs are free for it.
         """
         own, usable = self._class_of[job], []
         for gpu, jobs in enumerate(self._on[server]):

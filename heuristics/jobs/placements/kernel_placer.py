@@ -314,10 +314,7 @@ def checked_free(arrays: JobsArrays, free: NDArray[np.int64]) -> NDArray[np.int6
     There must be one number per server because a kernel would read beyond the end, and the array must be writable
     because Numba would compile every kernel once more for read-only arrays.
 
-    Raises
-    ------
-    ValueError
-        If there is not one integer of 64 bits per server.
+    Raises a `ValueError` if there is not one integer of 64 bits per server.
     """
     if free.shape != arrays.server_kind.shape or free.dtype != np.int64:
         raise ValueError(

@@ -39,13 +39,7 @@ PLACEMENTS: dict[str, type[Any]] = {
 
 
 def placement_rule(name: str) -> type[Any]:
-    """Return the class of a placement rule.
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
-    """
+    """Return the class of a placement rule; raises a `ValueError` if the name is unknown."""
     one_of(name, PLACEMENTS, "placement")
     return PLACEMENTS[name]
 

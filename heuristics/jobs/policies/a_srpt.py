@@ -332,10 +332,7 @@ def a_srpt_policy(
 ) -> GuidedPolicy:
     """Return the policy, for one simulation; parameters as in `a_srpt`, the defaults if None.
 
-    Raises
-    ------
-    ValueError
-        If the mode is unknown.
+    Raises a `ValueError` if the mode is unknown.
     """
     one_of(mode, MODES, "mode")
     chosen = ASrptParameters() if parameters is None else parameters

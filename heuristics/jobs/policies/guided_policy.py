@@ -59,13 +59,7 @@ class ASrptParameters:
 
 
 def exact(name: str, value: Rational, least: int) -> Fraction:
-    """Return a parameter as an exact rational.
-
-    Raises
-    ------
-    ValueError
-        If it is no rational number, or below `least`.
-    """
+    """Return a parameter as an exact rational; raises a `ValueError` if it is no rational number, or below `least`."""
     try:
         number = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
@@ -138,10 +132,7 @@ class VirtualMachine:
     def advance(self, clock: int) -> list[tuple[int, int]]:
         """Simulate until the clock shows `clock` and return what completes until then, as (completion, job), in order.
 
-        Raises
-        ------
-        ValueError
-            If that is in the past.
+        Raises a `ValueError` if that is in the past.
         """
         if clock < self.clock:
             raise ValueError(f"clock: expected at least {self.clock}, got {clock}.")

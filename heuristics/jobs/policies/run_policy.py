@@ -83,10 +83,7 @@ def made_predictor(
 ) -> Predictor:
     """Return a predictor for one run: the named one with its parameters, or the one that was given.
 
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown.
+    Raises a `ValueError` if the name or a parameter is unknown.
     """
     if isinstance(predictor, str):
         return predictor_named(predictor, instance, rng, **(parameters or {}))

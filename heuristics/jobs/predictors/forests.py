@@ -245,10 +245,7 @@ class RetrainedForest(ABC):
     def predict(self, job: int, time: int) -> int:
         """Store the features of a job and return its predicted iterations.
 
-        Raises
-        ------
-        ValueError
-            If the job was predicted before.
+        Raises a `ValueError` if the job was predicted before.
         """
         row = self._stored[job]
         if not np.isnan(row[0]):
@@ -266,10 +263,7 @@ class RetrainedForest(ABC):
     def observe(self, job: int, time: int) -> None:
         """Turn the stored features and the true iterations into a training row.
 
-        Raises
-        ------
-        ValueError
-            If the job was not predicted before, or completed before.
+        Raises a `ValueError` if the job was not predicted before, or completed before.
         """
         if np.isnan(self._stored[job, 0]):
             raise ValueError(f"jobs[{job}]: expected a prediction before the completion, got none.")
@@ -522,10 +516,7 @@ class MedianForest(RetrainedForest):
     def observe(self, job: int, time: int) -> None:
         """Turn the stored features and the true iterations into a training row; the job is no longer unfinished.
 
-        Raises
-        ------
-        ValueError
-            If the job was not predicted before, or completed before.
+        Raises a `ValueError` if the job was not predicted before, or completed before.
         """
         super().observe(job, time)
         self._unfinished.complete(job, time)

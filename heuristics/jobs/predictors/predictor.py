@@ -85,10 +85,7 @@ def predictor_named(name: str, instance: JobsInstance, rng: np.random.Generator 
 def predictor_class(name: str, parameters: Iterable[str] = ()) -> type[Any]:
     """Return the class behind a name, which has parameters of these names.
 
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown.
+    Raises a `ValueError` if the name or a parameter is unknown.
     """
     one_of(name, PREDICTORS, "predictor")
     module, _, kind = PREDICTORS[name].partition(":")

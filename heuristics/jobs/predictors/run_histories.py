@@ -91,10 +91,7 @@ class KeyedHistories:
     def observe(self, job: int) -> float:
         """Add a job that completed to the histories of all its keys and return ln n.
 
-        Raises
-        ------
-        ValueError
-            If the job completed before.
+        Raises a `ValueError` if the job completed before.
         """
         if self._observed[job]:
             raise ValueError(f"jobs[{job}]: expected one completion, got a second one.")
@@ -151,13 +148,7 @@ def rounded_iterations(log_iterations: float) -> int:
 
 
 def checked_unknown(unknown: int) -> int:
-    """Return the prediction before any completion, which must be at least 1.
-
-    Raises
-    ------
-    ValueError
-        If it is below 1.
-    """
+    """Return the prediction before any completion, which must be at least 1; raises a `ValueError` if it is below 1."""
     if unknown < 1:
         raise ValueError(f"unknown: expected at least 1, got {unknown}.")
     return int(unknown)

@@ -140,10 +140,7 @@ def plant_full_slots(
 ) -> list[PlantedJob]:
     """Fill every server in every slot with jobs; the proof stands in `planted_jobs`.
 
-    Raises
-    ------
-    ValueError
-        If the jobs are too few or too many for the slots.
+    Raises a `ValueError` if the jobs are too few or too many for the slots.
     """
     sizes = np.array([server.gpus for server in servers], dtype=np.int64)
     fewest, most = len(sizes), int(sizes.sum())
@@ -194,10 +191,7 @@ def plant_equal_gangs(
 ) -> list[PlantedJob]:
     """Deal jobs in order of duration to shares of servers; the proof stands in `planted_jobs`.
 
-    Raises
-    ------
-    ValueError
-        If the gang does not divide the GPUs of every server.
+    Raises a `ValueError` if the gang does not divide the GPUs of every server.
     """
     widest = math.gcd(*(server.gpus for server in servers))
     divisors = [value for value in range(1, widest + 1) if widest % value == 0]

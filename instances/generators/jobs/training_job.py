@@ -199,10 +199,7 @@ MICRO_BATCHES_PER_STAGE = (1, 2, 4)
 def checked_models(models: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of networks to draw from; None stands for all.
 
-    Raises
-    ------
-    ValueError
-        If a network is not in the catalogue, or there is none.
+    Raises a `ValueError` if a network is not in the catalogue, or there is none.
     """
     names = tuple(NETWORK_MODELS) if models is None else tuple(models)
     for name in names:

@@ -37,13 +37,7 @@ BUNDLED: dict[str, Bundled] = {
 
 
 def bundled_path(name: str) -> Path:
-    """Return where a bundled file is.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """Return where a bundled file is; raises a `ValueError` if there is none of that name."""
     return Path(str(files("instances") / "bundled" / _bundled(name).file))
 
 

@@ -75,10 +75,7 @@ class PlacementGraph:
 def parse_placement_graph(text: str, link_gib_per_second: float) -> PlacementGraph:
     """Read a graph; its edge costs are checked against the bandwidth.
 
-    Raises
-    ------
-    ValueError
-        If the text has another form; the message gives the place.
+    Raises a `ValueError` if the text has another form; the message gives the place.
     """
     if not link_gib_per_second > 0:
         raise ValueError(f"link_gib_per_second: expected a positive number, got {link_gib_per_second}.")

@@ -176,10 +176,8 @@ class DotGraph:
 def parse_dot(text: str) -> DotGraph:
     """Read one directed graph.
 
-    Raises
-    ------
-    ValueError
-        If the text is not DOT (the message gives line and column), or holds no or several graphs or an undirected one.
+    Raises a `ValueError` if the text is not DOT (the message gives line and column), or holds no or several graphs or
+    an undirected one.
     """
     with warnings.catch_warnings():  # pydot 4.0 uses names that pyparsing 3.3 has deprecated
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -88,10 +88,7 @@ class GpuModel:
     def check_unused(self, reason: str) -> None:
         """Check that nobody asks for a cluster or costs where the file itself says how long its tasks take.
 
-        Raises
-        ------
-        ValueError
-            If a cluster or a cost model is given.
+        Raises a `ValueError` if a cluster or a cost model is given.
         """
         if self.cluster is not None:
             raise ValueError(f"cluster: expected none, as {reason}, got {len(self.cluster.kinds)} GPUs.")
@@ -107,10 +104,7 @@ def dag_instance_from_measured(graph: MeasuredGraph, model: GpuModel) -> DagInst
     on the other kind is its time there. How much of each a task has is assumed: its computing time over its data time
     is log-normal around 1, drawn from the seed. The machines are therefore unrelated.
 
-    Raises
-    ------
-    ValueError
-        If the seed is negative, the kind is unknown, or the graph does not fit on the cluster.
+    Raises a `ValueError` if the seed is negative, the kind is unknown, or the graph does not fit on the cluster.
     """
     if model.seed < 0:
         raise ValueError(f"seed: expected at least 0, got {model.seed}.")

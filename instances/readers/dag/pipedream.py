@@ -208,10 +208,7 @@ def parse_pipedream(text: str) -> PipedreamGraph:
     ``node76 -- node77`` after white space. An ``activation_size`` may be a list ``[a; b]``; a consumer
     ``__getitem__(i)`` then receives entry i, any other the sum.
 
-    Raises
-    ------
-    ValueError
-        If the text has another form; the message gives the line.
+    Raises a `ValueError` if the text has another form; the message gives the line.
     """
     layers: dict[str, PipedreamLayer] = {}
     line_of_node: dict[str, int] = {}

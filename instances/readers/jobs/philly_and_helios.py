@@ -69,10 +69,7 @@ class GpuTraceJob:
 def parse_gpu_trace(text: str) -> list[GpuTraceJob]:
     """Read all rows; arrivals are the running sum of intervals over the rows as they stand.
 
-    Raises
-    ------
-    ValueError
-        If the text has another form; the message gives the line.
+    Raises a `ValueError` if the text has another form; the message gives the line.
     """
     lines = text.splitlines()
     if not lines or tuple(lines[0].split(",")) != COLUMNS:
