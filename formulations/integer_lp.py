@@ -105,13 +105,7 @@ class Domain:
 
 
 class RowBuilder:
-    """Gathers integer rows ``sum of entries x <= limit`` (or =) as arrays.
-
-    Attributes
-    ----------
-    num_rows
-        Rows so far.
-    """
+    """Gathers integer rows ``sum of entries x <= limit`` (or =) as arrays."""
 
     def __init__(self) -> None:
         self.num_rows = 0

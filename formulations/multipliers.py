@@ -27,12 +27,8 @@ _LARGEST_COST = 100.0
 def highs_multipliers(lp: IntegerLp, seconds_left: Callable[[], float] = without_limit) -> NDArray[np.float64] | None:
     """Return multipliers from HiGHS's interior point method, without crossover to a vertex; None if it has none.
 
-    They are finite, one per row, and not trusted: `dual_bound` computes what they are worth.
-
-    Parameters
-    ----------
-    seconds_left
-        Seconds that are left, see `solve_lp`; at most `LP_SECONDS` of them are used.
+    They are finite, one per row, and not trusted: `dual_bound` computes what they are worth. At most `LP_SECONDS` of
+    the seconds that are left are used, see `solve_lp`.
     """
     import highspy
     from scipy.sparse import csc_matrix, vstack

@@ -21,17 +21,9 @@ if TYPE_CHECKING:
 def read_arrays(path: str | PathLike[str], what: str) -> dict[str, NDArray[Any]]:
     """Read the arrays of a file that `numpy.savez` wrote; nothing in the file is executed.
 
-    Parameters
-    ----------
-    what
-        Content of the file, for messages.
+    Messages say that the content of the file is `what`.
 
-    Raises
-    ------
-    ValueError
-        If the file is no such file.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, and an `OSError` if it cannot be read.
     """
     check_readable(path)
     with open(path, "rb") as file:
@@ -63,19 +55,7 @@ def write_arrays(path: str | PathLike[str], arrays: Mapping[str, NDArray[np.gene
 def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[str, NDArray[np.generic]]:
     """Read arrays that `save_arrays` wrote; nothing in the file is executed.
 
-    Parameters
-    ----------
-    what
-        Content of the file, for messages.
-    file_format
-        Format that the arrays must have.
-
-    Raises
-    ------
-    ValueError
-        If the file is no such file, or its hash is another.
-    OSError
-        If it cannot be read.
+    Raises a `ValueError` if the file is no such file, or its hash is another, and an `OSError` if it cannot be read.
     """
     with arrays_in(path, what) as arrays:
         return checked_arrays(arrays, file_format)

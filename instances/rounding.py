@@ -34,11 +34,6 @@ def ticks_from_seconds(
     place
         Names an entry, by its index, for messages.
 
-    Returns
-    -------
-    NDArray[np.int64]
-        Ticks.
-
     Raises
     ------
     ValueError

@@ -17,10 +17,7 @@ SILENT_SECONDS, LINE_SECONDS, NAP_SECONDS = 0.5, 10.0, 0.05
 def turns(place: str) -> Iterator[None]:
     """Yield once, and after short naps again and again, for tries to take what another process has locked.
 
-    Parameters
-    ----------
-    place
-        File or folder that is locked; warnings that name it say how long this process has been waiting for it.
+    Warnings that name the locked `place`, a file or folder, say how long this process has been waiting for it.
     """
     begin, next_line = time.monotonic(), SILENT_SECONDS
     while True:

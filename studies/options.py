@@ -110,10 +110,7 @@ class OptionSpec:
 def option(default: Any, help: str, **spec: Any) -> Any:
     """Return a dataclass field that a command offers as an option; `...` as default makes the option required.
 
-    Parameters
-    ----------
-    spec
-        The other fields of `OptionSpec`.
+    `spec` are the other fields of `OptionSpec`.
     """
     given = MISSING if default is ... else default
     return field(default=given, metadata={"option": OptionSpec(help=help, **spec)})

@@ -67,8 +67,6 @@ def heads_and_tails(
     makespan_at_most
         Exclude pairs with head + duration + tail above it, until nothing changes: bounds that follow hold for schedules
         within that makespan only.
-    contention
-        Rule under which transfers share interfaces.
     """
     before, after = predecessors(instance), successors(instance)
     same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]

@@ -65,12 +65,8 @@ def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_m
     A task starts after its release; it finishes by the limit U on the makespan, and by the horizon. For weighted
     completion, job j of weight w[j] > 0 completes by floor((U - sum over other jobs q of w[q] r[q]) / w[j]). Pairs
     whose duration does not fit are removed. The windows are far wider than those of `formulations.dag.probing.windows`,
-    hence slower to search (docs/bounds.md, section 2.5; ours).
-
-    Parameters
-    ----------
-    objective_at_most
-        U; None for all schedules, of which some optimal one ends by the horizon.
+    hence slower to search (docs/bounds.md, section 2.5; ours). Without a limit, some optimal schedule ends by the
+    horizon.
     """
     latest, weight = horizon(instance), instance.weight
     completion_at_least = np.array(instance.release)

@@ -24,12 +24,7 @@ class Policy:
     """Decides which jobs start; it learns of a job at its arrival and never learns its iterations.
 
     The simulator calls `begin` once and then, at every tick with an event, `complete`, `advance`, `arrive` and
-    `dispatch` in this order.
-
-    Parameters
-    ----------
-    shapes
-        Which jobs are alike, under the policy's restriction of kinds.
+    `dispatch` in this order. `shapes` says which jobs are alike, under the policy's restriction of kinds.
     """
 
     uses_predictions: bool = True

@@ -36,8 +36,6 @@ class Server:
     ----------
     name
         Free text, its own in the cluster.
-    kinds
-        Kind of each GPU.
     nic_bandwidth
         Bytes per second in one direction.
     nvlink

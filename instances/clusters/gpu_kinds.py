@@ -38,8 +38,6 @@ class GpuKind:
         Bytes per second in one direction over all links of the GPU, None without NVLink.
     nvlink_peers
         How many GPUs a group of NVLink joins: 2 for a bridge, None for any number.
-    source
-        The datasheet.
     """
 
     name: str

@@ -107,8 +107,6 @@ def dag_instance_from_work(
 
     Parameters
     ----------
-    flops, moved_bytes
-        Work of each task.
     edges
         ``(from, to, bytes)`` per edge.
     memory_bytes

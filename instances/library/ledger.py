@@ -142,10 +142,7 @@ class KnownBound:
 class KnownSchedule:
     """The objective of a stored schedule.
 
-    Parameters
-    ----------
-    objective
-        Ticks, or weighted ticks; recomputed from the verified schedule.
+    It is in ticks or weighted ticks, and recomputed from the verified schedule.
     """
 
     objective: int
@@ -169,10 +166,7 @@ class KnownSchedule:
 class LedgerEntry:
     """The best proven lower bound and the best schedule of one instance and one objective, without contention.
 
-    Parameters
-    ----------
-    instance
-        Name in the catalogue.
+    `instance` is its name in the catalogue.
     """
 
     instance: str

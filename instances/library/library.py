@@ -44,8 +44,6 @@ class Library:
         Number of the published set of instances.
     identifier
         Identifier for citation; checked against the catalogue when the library is read.
-    catalogue
-        Description of each instance by name.
     ledger
         Best bound and schedule by names of instance and objective.
     """
@@ -327,8 +325,6 @@ def remove_unlisted_files(folder: Path, schedules: Path, names: Collection[str],
     ----------
     folder, schedules
         Folder of a library whose lock is held, and the folder of its schedules.
-    names
-        Names of the library's instances.
     kept
         Files of the schedules in the ledger.
 

@@ -22,10 +22,7 @@ def co_location_jobs(
 ) -> Outcome[JobsSchedule]:
     """Prove the optimum of a tiny instance, offline, interference included; one thread, no solver.
 
-    Returns
-    -------
-    Outcome
-        Best schedule, and its objective as bound after a search to the end.
+    The objective is a bound after a search to the end.
     """
     bound = max(run.lower_bound, sets_of_kinds(instance, objective))
     known = None if run.start is None else jobs_objective_value(instance, run.start, objective)

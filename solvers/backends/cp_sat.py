@@ -81,11 +81,6 @@ def cp_sat(
     run
         Limits and start. With one thread and a time limit that does not strike the run can be repeated bit for bit.
 
-    Returns
-    -------
-    Outcome
-        Best schedule and bound.
-
     Raises
     ------
     ContradictionError
@@ -261,10 +256,7 @@ def solve_in_thread(
 ) -> cp_model.CpSolverStatus:
     """Solve in a second thread, so that the first one can hear Ctrl-C and stop the search.
 
-    Parameters
-    ----------
-    reports
-        Whether to tell; not where the model answers another question than the run's.
+    `reports` is False where the model answers another question than the run's.
     """
     from ortools.sat.python import cp_model
 

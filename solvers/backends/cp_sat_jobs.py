@@ -58,11 +58,6 @@ def cp_sat_jobs(
     max_patterns
         Largest number of patterns of all jobs together.
 
-    Returns
-    -------
-    Outcome
-        Best schedule and bound.
-
     Raises
     ------
     RuntimeError

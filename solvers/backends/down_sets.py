@@ -157,11 +157,6 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
     ----------
     run
         Limits, start and threads. The result does not depend on the seed, nor on time unless the limit strikes.
-
-    Returns
-    -------
-    Outcome
-        Best schedule and bound.
     """
     rounds = DownSetRounds(instance, objective, run, run.start, run.lower_bound)
     width, termination = FIRST_WIDTH, Termination.FINISHED

@@ -32,10 +32,7 @@ def run_highs_in_worker(
 ) -> HighsAnswer:
     """Do what `run_highs` does, in another process that is killed where it overruns its time limit or dies by itself.
 
-    Returns
-    -------
-    HighsAnswer
-        Of a worker that was killed or died: no solution, and the best dual bound that it had reported.
+    Such a worker has no solution, but the best dual bound that it had reported.
     """
     watch = Stopwatch()
     worker = subprocess.Popen(

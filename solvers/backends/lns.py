@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """Iterations, seconds, or whichever of the two is used up first.
-
-    Parameters
-    ----------
-    iterations
-        Number of iterations, at least 1; None for no limit.
-    """
+    """Iterations, seconds, or whichever of the two is used up first. At least 1 iteration; None for no limit."""
 
     def __init__(self, run: ExactRun, iterations: int | None = None) -> None:
         self._run, self._iterations = run, iterations
@@ -286,12 +280,8 @@ def work_together(make_chain: Callable[[ExactRun, int], Chain], run: ExactRun) -
     """Let one chain per thread work; return the seconds that they spent in CP-SAT.
 
     The first chain works in the calling thread, which receives Ctrl-C. All chains stop when the first one does, and it
-    stops when another one fails; the failure is raised here.
-
-    Parameters
-    ----------
-    make_chain
-        Makes the chain of a member of the team, which must obey the given run.
+    stops when another one fails; the failure is raised here. The chain that `make_chain` makes for a member of the team
+    must obey the given run.
     """
     is_over, errors = threading.Event(), list[BaseException]()
     heeded = replace(run, should_stop=lambda: is_over.is_set() or run.should_stop())
@@ -332,7 +322,8 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
     3. *Windows* (`repair_window`): in the second half CP-SAT also decides whether a stretch of the incumbent can be
        rearranged for a better schedule, everything else being fixed.
 
-    With two threads or more, the others anneal too in the first half and repair windows in the second.
+    With two threads or more, the others anneal too in the first half and repair windows in the second. No bound is
+    proved.
 
     Parameters
     ----------
@@ -341,11 +332,6 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
     iterations
         Budget, at least 1: each is 2,000 moves, and a window in the second half. None: until the time limit, and where
         there is none either, `DEFAULT_ITERATIONS`.
-
-    Returns
-    -------
-    Outcome
-        Best schedule, no bound.
 
     Raises
     ------

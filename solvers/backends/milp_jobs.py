@@ -37,15 +37,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     `latest_completions`, so these are not confirmed by it. Instances beyond the reach of the model are not tried: the
     run ends as failed, with the best schedule known and the bound without search.
 
-    Returns
-    -------
-    Outcome
-        Best schedule and bound.
-
-    Raises
-    ------
-    ContradictionError
-        If CP-SAT finds a schedule below what HiGHS claims to be the least.
+    Raises a `ContradictionError` if CP-SAT finds a schedule below what HiGHS claims to be the least.
     """
     from formulations.jobs.milp.time_indexed import TimeIndexedJobsModel
     from formulations.model_too_large import ModelTooLargeError

@@ -97,11 +97,6 @@ def run_pyomo(
     build
         Makes the model: a class, or a `functools.partial` of one.
 
-    Returns
-    -------
-    Outcome
-        Best schedule and bound.
-
     Raises
     ------
     ContradictionError
@@ -248,11 +243,6 @@ def run_milp(
         Makes the model: a class, or a `functools.partial` of one.
     worker
         Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
-
-    Returns
-    -------
-    Outcome
-        Best schedule and bound.
 
     Raises
     ------

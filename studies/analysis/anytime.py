@@ -77,12 +77,8 @@ def run_steps(gaps: StudyGaps, traces: pd.DataFrame, axis: Axis, *, construction
 
     Parameters
     ----------
-    gaps
-        The runs.
     traces
         With the columns `TRACE_COLUMNS`, at any budget; those of other budgets are left out.
-    axis
-        Over what.
     constructions
         Whether methods that need no budget are there too, each with a single step at its end.
 
@@ -156,8 +152,6 @@ def anytime_curves(
         The runs; failed ones and those without a schedule count as never having one.
     traces
         With the columns `TRACE_COLUMNS`, at any budget; those of other budgets are left out.
-    axis
-        Over what.
     num_points
         Of the grid, which is logarithmic from the first schedule to the end of the longest run.
 

@@ -44,10 +44,6 @@ def bootstrap_interval(
     ----------
     values
         One per instance: the instances are what is drawn.
-    statistic
-        Of what.
-    level
-        Of confidence.
     seed
         Same values, same seed: same interval.
 
@@ -104,10 +100,6 @@ def mean_over_instances(runs: pd.DataFrame, column: str, *, level: float = 0.95)
     ----------
     runs
         Of one method; repetitions on an instance are averaged first, runs without a number are left out.
-    column
-        Name of it.
-    level
-        Of confidence.
 
     Returns
     -------
@@ -141,8 +133,6 @@ def seed_interval(values: Sequence[float] | NDArray[np.float64], *, level: float
     ----------
     values
         One per seed.
-    level
-        Of confidence.
 
     Returns
     -------

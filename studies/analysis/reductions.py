@@ -23,8 +23,6 @@ class Reduction:
 
     Parameters
     ----------
-    baseline
-        Label.
     num_instances
         Where both have a schedule and B is above 0; the reductions are over these.
     mean, largest, smallest
@@ -106,8 +104,6 @@ def reductions(frame: pd.DataFrame, method: str, *, budget: str | None = None) -
     ----------
     frame
         One row per run, as `study_gaps` takes it.
-    method
-        Label of the method.
     budget
         As in `study_gaps`.
 

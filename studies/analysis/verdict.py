@@ -51,11 +51,6 @@ def study_summary(comparison: MethodComparison, pairs: pd.DataFrame, *, baseline
     baseline
         The method that the comparison was planned for, and made with: then its own tests are told, corrected for its
         rivals. Without one the best method is picked by its result, and the tests are those corrected for all pairs.
-
-    Returns
-    -------
-    list[str]
-        Sentences.
     """
     best = best_method(comparison)
     lost = [row.label for row in comparison.methods if row not in complete_methods(comparison)]

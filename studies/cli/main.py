@@ -202,10 +202,7 @@ def _optgap(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status.
 
-    Parameters
-    ----------
-    arguments
-        Without the name of the program; default those of the process.
+    `arguments` lack the name of the program; by default they are those of the process.
     """
     status: int | None = None
     open_streams()

@@ -182,8 +182,6 @@ def generate_jobs_file(wanted: GenerateOptions, cost: CostOptions, *, jobs: int,
     ----------
     wanted
         The family is a key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`; there is a file to write.
-    jobs
-        Number of jobs.
 
     Raises
     ------
@@ -247,18 +245,12 @@ def convert_jobs_file(
     ----------
     format_name
         A key of `JOBS_READERS`.
-    file
-        The trace.
     given
         Values of `READER_OPTIONS`; None where one was not given.
     others
         Options that no trace has, by name; None where one was not given.
     texts
         ``key=value`` for all other options of the format.
-    output
-        File to write.
-    as_json
-        Whether to print JSON.
 
     Raises
     ------

@@ -286,10 +286,7 @@ NEEDS_CONTENT = "needs the content of the instance"
 class ClusterHost:
     """The subprocesses and instance files that a study has on this machine.
 
-    Parameters
-    ----------
-    folder
-        Where instances are written; removed at the end.
+    `folder` holds instances and is removed at the end.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -37,10 +37,7 @@ class ExecutorError(Exception):
 class SlotLostError(Exception):
     """A slot is gone, and with it the run that it was making, of which nothing is known.
 
-    Parameters
-    ----------
-    blames_run
-        Whether the run may be the reason for the failure.
+    `blames_run` says whether the run may be the reason.
     """
 
     def __init__(self, message: str, *, blames_run: bool) -> None:

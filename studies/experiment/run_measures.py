@@ -77,14 +77,10 @@ class AgentsFigures:
 
     Parameters
     ----------
-    num_agents
-        Number of agents A.
     num_decisions
         Decisions with more than one possible action; the only action is taken without asking.
     num_rounds
         Ticks with an arrival or completion, up to the last start.
-    forwards_mean
-        Forwards per job.
     """
 
     num_agents: int

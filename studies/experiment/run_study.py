@@ -281,13 +281,7 @@ ORDER BY bound DESC, position LIMIT 1
 
 
 class RunOrders:
-    """Makes orders; names and files of instances are looked up once.
-
-    Parameters
-    ----------
-    store
-        Of the study, with its plan.
-    """
+    """Makes orders; names and files of instances are looked up once. The store holds the plan of the study."""
 
     def __init__(self, store: StudyStore, objective: str) -> None:
         self._store = store

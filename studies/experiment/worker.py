@@ -190,10 +190,7 @@ class WorkerEndedError(Exception):
 class WorkerConnection:
     """A new worker process and what goes to and fro.
 
-    Parameters
-    ----------
-    address_space_gib
-        Limit of the address space of the process; None for no limit.
+    `address_space_gib` limits the address space of the process; None is no limit.
     """
 
     def __init__(self, address_space_gib: float | None) -> None:

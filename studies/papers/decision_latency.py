@@ -47,8 +47,6 @@ class DecisionLatency:
         Means of the parts of a decision: candidate placements, observation and network.
     round_ms, summaries_ms
         Medians over rounds: a whole round with the agents one after the other, and the summaries in it.
-    decisions_per_round
-        Mean.
     messages, bytes
         Sent between agents per round.
     busy_percent, waiting

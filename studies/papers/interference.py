@@ -75,10 +75,7 @@ class World(Protocol):
     def parts(self, seed: int, count: int) -> WorldParts:
         """Return training and test co-locations.
 
-        Parameters
-        ----------
-        count
-            Co-locations to train on, for worlds that can generate any number.
+        Worlds that can generate any number of them give `count` to train on.
         """
         ...
 
@@ -94,10 +91,7 @@ TEST_SHARE = 0.2
 class GeneratedWorld:
     """Every seed draws another instance: demands, sensitivities and pairs of eight classes, one per network.
 
-    Parameters
-    ----------
-    family
-        One of `INTERFERING_FAMILIES`.
+    `family` is one of `INTERFERING_FAMILIES`.
     """
 
     name: str
@@ -172,12 +166,8 @@ SEEN_SHARE = 0.2
 class MeasuredWorld:
     """All pairs that fit on a GPU, once per kind; only the held-out classes are random.
 
-    Of a job, only class, partner and kind of GPU are known, because its demands were not measured.
-
-    Parameters
-    ----------
-    tables
-        Speeds of pairs by kind of GPU, with the same classes.
+    Of a job, only class, partner and kind of GPU are known, because its demands were not measured. `tables` hold the
+    speeds of pairs by kind of GPU, with the same classes.
     """
 
     tables: Mapping[str, PairTable]

@@ -94,8 +94,6 @@ class PredictionQuality:
 
     Parameters
     ----------
-    jobs
-        Number of predicted jobs.
     known_share
         Share of jobs whose group had a completed run when they arrived.
     mean_absolute_log10

@@ -96,8 +96,6 @@ class StudyFigure:
     ----------
     help
         What is drawn.
-    draw
-        Draws the result of the study.
     save
         Options of `Figure.savefig`.
     """
@@ -134,8 +132,6 @@ class PaperStudy:
     run
         Makes the result from the options and a monitor. A `ValueError` whose message begins with the name of an
         option's field is reported with that option.
-    tables
-        Tables of the result.
     document
         Result as JSON values, from the result and the options.
     has_markdown

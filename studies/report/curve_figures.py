@@ -61,13 +61,9 @@ def convergence(
         As `anytime_curves` takes them.
     axis
         Over what; the axis is logarithmic.
-    statistic
-        Which one.
     bands
         Labels whose interquartile ranges are drawn; by default all, and none where more than `MANY_BANDS` would hide
         each other.
-    ax
-        Where to draw; by default a figure of its own.
     """
     ax = ax or new_axes(8.0, max(4.5, 1.0 + 0.2 * len(gaps.labels)))
     curves = anytime_curves(gaps, traces, axis)
@@ -122,8 +118,6 @@ def exact_convergence(curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     curves
         As `bound_curves` returns them.
-    ax
-        Where to draw; by default a figure of its own.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -174,8 +168,6 @@ def gap_ecdf_figure(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
     ----------
     gaps
         Runs at one budget; runs without a schedule count as never within any gap.
-    ax
-        Where to draw; by default a figure of its own.
     """
     ax = ax or new_axes(8.0, max(4.5, 1.0 + 0.2 * len(gaps.labels)))
     table = gap_ecdf(gaps)
@@ -213,8 +205,6 @@ def performance_profiles(
     against
         The best proven bound (a profile that does not change with the other methods), or the best of the methods, as
         published.
-    ax
-        Where to draw; by default a figure of its own.
 
     References
     ----------
@@ -254,8 +244,6 @@ def target_ecdf_figure(
     ----------
     gaps, traces, axis, targets
         As `target_ecdf` takes them; the targets stand in the figure.
-    ax
-        Where to draw; by default a figure of its own.
     """
     ax = ax or new_axes(8.0, max(4.5, 1.0 + 0.2 * len(gaps.labels)))
     table = target_ecdf(gaps, traces, axis, targets)

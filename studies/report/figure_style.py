@@ -176,8 +176,6 @@ def draw_boxes(
 
     Parameters
     ----------
-    ax
-        Where to draw.
     rows, values
         Height of every box, and what it is about; rows without values stay empty.
     height
@@ -220,8 +218,6 @@ def share_lines(
 
     Parameters
     ----------
-    ax
-        Where to draw.
     lines
         By label: where the share rises, ascending, and to what; 0 before. Empty ones are drawn at 0.
     edge

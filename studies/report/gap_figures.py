@@ -193,8 +193,6 @@ def stability_figure(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
     gaps
         Runs at one budget. The steadiest method by mean range is on top; methods that draw nothing at random, and those
         with a single run per instance, keep a row that says so.
-    ax
-        Where to draw; by default a figure of its own.
     """
     from matplotlib.patches import Patch
 
@@ -251,8 +249,6 @@ def critical_difference_diagram(gaps: StudyGaps, ax: Axes | None = None) -> Axes
     gaps
         Runs at one budget. Ranked are mean gaps over repetitions, on the instances where all methods with any gap have
         one; how many those are stands in the figure.
-    ax
-        Where to draw; by default a figure of its own.
 
     References
     ----------
@@ -340,8 +336,6 @@ def bound_ratio_figure(ratios: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     ratios
         As `bound_ratios` returns them.
-    ax
-        Where to draw; by default a figure of its own.
     """
     groups = list(ratios.groupby(["label", "budget"], sort=False))
     names = [label if budget == "-" else f"{label}, {budget}" for (label, budget), _ in groups]

@@ -90,8 +90,6 @@ def parameter_sweep(
         For a label its line and where it stands on it.
     name
         Of the parameter, for the axis.
-    ax
-        Where to draw; by default a figure of its own.
     is_logarithmic
         Whether the axis of the parameter is.
     """
@@ -132,8 +130,6 @@ def jct_distribution(results: Mapping[str, JobsResult], ax: Axes | None = None) 
     ----------
     results
         With a schedule each, by the name of the policy, of one instance.
-    ax
-        Where to draw; by default a figure of its own.
     """
     ax = ax or new_axes(8.0, 4.2)
     styles = line_styles(results)

@@ -298,10 +298,7 @@ def instances_section(record: StudyRecord) -> Section:
 def bounds_section(record: StudyRecord, points: pd.DataFrame) -> Section:
     """Say what is proven of every instance, and how good every source of bounds is.
 
-    Parameters
-    ----------
-    points
-        Progress of the exact methods, as `bound_traces` returns it.
+    `points` are the progress of exact methods, as `bound_traces` returns it.
     """
     ratios = bound_ratios(record.references, record.instances)
     blocks: list[Block] = [_proof_table(record)]

@@ -151,11 +151,8 @@ class AssignmentLp:
     def solve(self) -> tuple[Multipliers, NDArray[np.float64], float]:
         """Solve the linear program with HiGHS, starting from the last solution if rows were added since.
 
-        Returns
-        -------
-        tuple
-            Multipliers, x per pair, and C; zeros where HiGHS found no solution. None of it is trusted: `prove` computes
-            what the multipliers are worth.
+        The answer is multipliers, x per pair, and C; zeros where HiGHS found no solution. None of it is trusted:
+        `prove` computes what the multipliers are worth.
         """
         num_pairs, num_fixed = len(self.task_of_pair), self._num_tasks + len(self._limited)
         if self._highs is None:

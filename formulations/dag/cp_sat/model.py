@@ -52,8 +52,6 @@ class CpSatModel:
     symmetry
         Whether to keep only one of schedules that differ by swaps of like GPUs, servers or tasks; valid only if the
         windows follow from the instance and nothing else.
-    contention
-        Rule under which transfers share interfaces.
     completion_tails
         For weighted completion of a part of a schedule: ticks from the finish of task i on GPU k to the completion of
         job j, shape (n, m, jobs), negative where j does not wait for it. None: each job waits for its own tasks only,
@@ -63,11 +61,6 @@ class CpSatModel:
     ------
     GaveUpError
         If `should_give_up` returned True before the model was complete.
-
-    Attributes
-    ----------
-    proto_model
-        The model that CP-SAT solves.
     """
 
     def __init__(
@@ -246,12 +239,7 @@ def break_symmetry(
     In the order v_1, v_2, ..: member r + 1 takes v_t only if member r takes one of v_1 .. v_(t-1); the literals "member
     r takes one of the first t" keep the rows short. Any schedule can be renamed into this form (`normal_form`); like
     tasks are ordered by their starts only, which renaming GPUs does not change (docs/formulations.md, section 4.3;
-    ours).
-
-    Returns
-    -------
-    list[UsedSoFar]
-        The literals that were added; a complete hint needs them.
+    ours). The literals that were added are returned because a complete hint needs them.
     """
     order, added = first_use_order(instance), list[UsedSoFar]()
     groups = [[(k,) for k in gpus] for gpus in classes.gpus] + [list(servers) for servers in classes.servers]

@@ -110,8 +110,6 @@ class DownSetSearch:
             Whether to search from the end, for the makespan only. Often one direction needs far fewer labels.
         until_dropped
             Whether to stop as soon as the search can no longer be complete.
-        threads
-            Number of threads.
         should_stop
             Called about twenty times a second; a search that is stopped finds nothing.
 

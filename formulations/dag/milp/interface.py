@@ -63,10 +63,6 @@ def check_model_size(
     ----------
     within
         Windows; not all of them empty.
-    max_horizon
-        Largest finish in ticks.
-    max_pair_rows
-        Largest number of pairs of tasks times GPUs.
 
     Raises
     ------

@@ -68,12 +68,7 @@ class PolynomialRing:
     """Expands expressions, and numbers the variables in the order in which they are met.
 
     A power of a literal is the literal; the product of a binary and its complement is 0, and so is that of two binaries
-    of which at most one can be 1.
-
-    Attributes
-    ----------
-    variables
-        Pyomo variable of every number.
+    of which at most one can be 1. `variables` has the Pyomo variable of every number.
     """
 
     def __init__(self) -> None:

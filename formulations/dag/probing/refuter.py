@@ -179,10 +179,7 @@ def _try_all(
 ) -> int:
     """Try all GPUs of a task (kind 0) or both halves of its window (kind 1), and keep what follows.
 
-    Returns
-    -------
-    int
-        -1 if the deadline is refuted, 0 for nothing new, 1 for something new.
+    -1: the deadline is refuted, 0: nothing new, 1: something new.
     """
     n, m = net.durations.shape
     assumed, union = workspace.assumed, workspace.union

@@ -30,8 +30,6 @@ class JobsCpSatModel:
 
     Parameters
     ----------
-    table
-        Patterns of the jobs.
     latest
         Latest completion of each job in ticks, see `latest_completions`.
     lower_bound
@@ -40,11 +38,6 @@ class JobsCpSatModel:
         If given, schedules of at most this objective only.
     symmetry
         Whether to keep normal forms only; ignored unless the table is exact.
-
-    Attributes
-    ----------
-    proto_model
-        The model that CP-SAT solves.
     """
 
     def __init__(

@@ -46,8 +46,6 @@ def grow_set(
         Written: the set, shape (at least `largest`,).
     mark
         With a scratch field `flag`, all 0, shape (n,).
-    state
-        State of the random numbers.
     """
     mark[members[0]].flag = 1
     if neighbourhood == CLUSTER:
@@ -265,8 +263,6 @@ def find_place(
         Cost in ticks of a tick of waste; waste of each task on each GPU, shape (n, m).
     skip
         Probability that a GPU is skipped.
-    state
-        State of the random numbers.
     """
     tasks, sequence, durations, gpus = plan.task, plan.sequence, graph.duration, plan.gpu
     heads, tails, memory = plan.heads, plan.tails, graph.task[task].memory

@@ -344,8 +344,6 @@ class ReinsertionSearch:
 
         Parameters
         ----------
-        moves
-            Number of moves.
         temperature
             As in `anneal`.
         good_enough

@@ -68,8 +68,6 @@ def desired_loads(
     ----------
     position
         Load r[i] (or rho[i]) of every task for each whale in ticks, shape (H, n), H at least 2.
-    leader
-        Index of the leader.
     a
         Falls from 2 to 0 over a run.
     spiral

@@ -13,8 +13,6 @@ class TrainingConfig:
 
     Parameters
     ----------
-    steps
-        Number of steps in all.
     gamma
         Discount, in (0, 1].
     horizon

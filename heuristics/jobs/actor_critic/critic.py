@@ -72,13 +72,7 @@ def random_network(
 
 
 def outputs_of(ends: Ends, layers: jax.Array, x: jax.Array) -> jax.Array:
-    """Return the outputs of a network, shape (outputs,).
-
-    Parameters
-    ----------
-    x
-        Input of norm 1 (printed), shape (d,).
-    """
+    """Return the outputs of a network, shape (outputs,). The input has norm 1 (printed) and shape (d,)."""
     scale = layers.shape[-1] ** -0.5
 
     def through(hidden: jax.Array, layer: jax.Array) -> tuple[jax.Array, None]:
@@ -104,12 +98,7 @@ def linear_critic(*, inputs: int, width: int, depth: int) -> DeepNetwork:
     """Return a linear critic with weights 0, in the form that `critic_pass` takes: one layer of one row.
 
     f(x; w) = (D m)^(1/2) w x. With this factor its gradient is on average as long as the initial gradient of a deep
-    critic of width m and depth D, so that a step beta moves both values equally far.
-
-    Parameters
-    ----------
-    width, depth
-        m and D of the deep critic with which it is compared.
+    critic of width m and depth D, so that a step beta moves both values equally far. `width` and `depth` are m and D.
     """
     first: Any = np.zeros((0, inputs), dtype=np.float32)
     scale: Any = np.full((1, 1), (depth * width) ** 0.5, dtype=np.float32)

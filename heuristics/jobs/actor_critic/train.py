@@ -39,13 +39,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """The state of a run.
-
-    Parameters
-    ----------
-    age
-        Steps since the last restart.
-    """
+    """The state of a run. `age` counts steps since the last restart."""
 
     state: Any
     age: jax.Array
@@ -302,8 +296,6 @@ def actor_critic(
 
     Parameters
     ----------
-    settings
-        Variant and numbers of the training.
     weights
         Doubly stochastic matrix Am, shape (N, N).
     seeds

@@ -49,13 +49,7 @@ class SpeedModel(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConstantModel:
-    """Predicts a constant.
-
-    Parameters
-    ----------
-    value
-        The prediction, shape (), float64.
-    """
+    """Predicts a constant. `value` has shape () and is float64."""
 
     value: NDArray[np.float64]
 

@@ -32,10 +32,7 @@ def predicted_jobs(instance: JobsInstance, predictor: InterferencePredictor) -> 
 class PredictedCoLocation(CoLocation):
     """The running jobs of an instance, each at the speed that its largest predicted y of any server allows.
 
-    Parameters
-    ----------
-    instance
-        With interference. Its pairs of classes are ignored.
+    The instance has interference; its pairs of classes are ignored.
     """
 
     def __init__(self, instance: JobsInstance, predictor: InterferencePredictor) -> None:

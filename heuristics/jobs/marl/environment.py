@@ -35,13 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AgentsRun:
-    """A run of several agents.
-
-    Parameters
-    ----------
-    rounds
-        The rounds in their last state, with all forwards and the owner of every job.
-    """
+    """A run of several agents. `rounds` are in their last state, with all forwards and the owner of every job."""
 
     simulation: Simulation
     rounds: Rounds

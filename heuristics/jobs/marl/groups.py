@@ -52,12 +52,8 @@ class CandidateGroups:
     In this order, equal ones removed, the first eight: Heavy-Edge on all free GPUs of the agent; on those of each
     single kind, kinds ascending by the longest time of a stage; on the one server with the fewest free GPUs that holds
     the job; on the shortest prefix of servers that holds it, by share of busy GPUs, and by total load. Ties go to the
-    lower number. A GPU is busy if any job is on it; it is free for a job that may share it.
-
-    Parameters
-    ----------
-    together
-        Current speeds; None without interference.
+    lower number. A GPU is busy if any job is on it; it is free for a job that may share it. `together` has the current
+    speeds; it is None without interference.
     """
 
     def __init__(self, partitions: Partitions, cluster: ClusterState, together: CoLocation | None) -> None:

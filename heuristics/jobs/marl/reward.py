@@ -58,10 +58,7 @@ class RoundRewards:
     def rewards(self, kappa: float) -> NDArray[np.float64]:
         """Return r = -U Delta / kappa by round and agent, shape (rounds, agents); their sum over agents is the team's.
 
-        Parameters
-        ----------
-        kappa
-            Unit of time in ticks, see `time_scale`.
+        The unit of time `kappa` is in ticks, see `time_scale`.
         """
         return -(self.unfinished * self.ticks[:, None]) / kappa
 
@@ -106,12 +103,8 @@ def progress_rewards(run: AgentsRun) -> NDArray[np.float64]:
 
     The reward of DL2 (docs/methods/multi_agent.md, sections 1 and 7): epochs done of all epochs, summed over the jobs
     that run. Here the share of a job's run that passes (ours: slowed jobs work unevenly, of which this takes the mean).
-    Over a run it sums to the number of jobs under any policy, so it ranks policies only through the discount.
-
-    Parameters
-    ----------
-    run
-        To its end.
+    Over a run it sums to the number of jobs under any policy, so it ranks policies only through the discount. The
+    run must have ended.
     """
     start, completion = run.simulation.schedule.start, run.simulation.completion
     times = round_rewards(run).times

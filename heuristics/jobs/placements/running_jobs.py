@@ -73,10 +73,7 @@ class UnalteredJobs:
 class InterferingJobs:
     """Jobs that slow each other down; an event costs time proportional to the jobs on the same servers.
 
-    Attributes
-    ----------
-    together
-        Current speeds and loads, for rules that place jobs by them.
+    `together` has current speeds and loads, for rules that place jobs by them.
     """
 
     def __init__(self, instance: JobsInstance) -> None:

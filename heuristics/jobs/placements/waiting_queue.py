@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 class WaitingQueue:
     """A sorted list whose jobs are also in an array, so that a kernel can scan them.
 
-    Attributes
-    ----------
-    jobs
-        The jobs in order of key; the first ``len(queue)`` entries count. Shape (capacity,), int64.
+    In `jobs`, shape (capacity,), int64, the first ``len(queue)`` entries count, in order of key.
     """
 
     def __init__(self) -> None:

@@ -29,23 +29,11 @@ class Predictor(Protocol):
     """
 
     def predict(self, job: int, time: int) -> int:
-        """Return the predicted iterations of a job that arrives, at least 1.
-
-        Parameters
-        ----------
-        job
-            The job that arrives; each is predicted once.
-        """
+        """Return the predicted iterations of a job that arrives, at least 1. Each job is predicted once."""
         ...
 
     def observe(self, job: int, time: int) -> None:
-        """Learn the true iterations of a job that completes.
-
-        Parameters
-        ----------
-        job
-            The job that completes; each is reported once, after its prediction.
-        """
+        """Learn the true iterations of a job that completes. Each is reported once, after its prediction."""
         ...
 
 

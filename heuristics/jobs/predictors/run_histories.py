@@ -76,11 +76,7 @@ class KeyedHistories:
     """The history of every key of every job, updated as runs complete.
 
     Kinds of key are ``group``, ``user_gpus``, ``user``, ``model`` and ``all``. A key with None in it is never known.
-
-    Parameters
-    ----------
-    instance
-        Iterations are read only of jobs that completed.
+    Iterations are read only of jobs that completed.
     """
 
     def __init__(self, instance: JobsInstance) -> None:

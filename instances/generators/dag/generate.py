@@ -122,8 +122,6 @@ def generate(
         How durations, bytes and memory follow; default `CostModel()`.
     name
         The default states family, number of tasks and seed.
-    **parameters
-        Parameters of the family.
 
     Raises
     ------

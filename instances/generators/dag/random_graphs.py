@@ -134,11 +134,6 @@ def erdos_renyi(rng: np.random.Generator, *, tasks: int, edge_probability: float
     edge_probability
         Probability of each of the n (n - 1) / 2 forward pairs; the default gives three edges per task on average.
 
-    Returns
-    -------
-    TaskGraph
-        Random work.
-
     References
     ----------
     Erdos and Renyi (1959), On random graphs I; Cordeiro, Mounie, Perarnau, Trystram, Vincent and Wagner (2010), Random

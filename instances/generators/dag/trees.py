@@ -38,11 +38,6 @@ def in_tree(rng: np.random.Generator, *, tasks: int, max_children: int = 3) -> T
     max_children
         Largest number of predecessors of a task.
 
-    Returns
-    -------
-    TaskGraph
-        Random work.
-
     References
     ----------
     Hu (1961), Parallel sequencing and assembly line problems, Operations Research 9(6): assembly trees. The growth, a
@@ -64,11 +59,6 @@ def out_tree(rng: np.random.Generator, *, tasks: int, max_children: int = 3) -> 
         Number of tasks n; hit exactly.
     max_children
         Largest number of successors of a task.
-
-    Returns
-    -------
-    TaskGraph
-        Random work.
 
     References
     ----------

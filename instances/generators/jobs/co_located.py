@@ -179,12 +179,7 @@ def share_gpus(instance: JobsInstance, pairs: PairTable, *, seed: int) -> JobsIn
     """Return the instance with two jobs per GPU and the speeds of a table.
 
     Jobs of one model tag are of one class, drawn uniformly from the table; which class stands for which model is a
-    model of ours. Resources, use and sensitivities stay as they are.
-
-    Parameters
-    ----------
-    seed
-        Seed of the classes, at least 0.
+    model of ours. Resources, use and sensitivities stay as they are. The seed of the classes is at least 0.
     """
     rng = np.random.default_rng(check_integer("seed", seed, low=0))
     tags = sorted(set(instance.model_tag), key=str)

@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 class JobStream:
     """Jobs in order of arrival, without releases, and what else an instance of them needs.
 
-    Parameters
-    ----------
-    arrivals
-        Arrivals in any unit, ascending, the first at 0, shape (jobs,).
+    `arrivals` are in any unit, ascending from 0, shape (jobs,).
     """
 
     jobs: Sequence[Job]
@@ -135,8 +132,6 @@ def generate_jobs(
         Length of a tick; default that of the family.
     name
         Name of the instance; the default states family, number of jobs, load and seed.
-    **parameters
-        Parameters of the family.
 
     Returns
     -------

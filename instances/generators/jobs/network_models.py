@@ -16,8 +16,6 @@ class NetworkBlock:
     ----------
     flops
         Forward floating-point operations per sample; a multiplication with addition counts as two.
-    parameters
-        Number of parameters.
     output_elements
         Elements that go on to the next block, per sample.
     """

@@ -277,11 +277,6 @@ def planted_jobs(
     name
         Name of the instance; the default states objective, number of jobs and seed.
 
-    Returns
-    -------
-    PlantedJobs
-        Instance, schedule and optimum.
-
     Raises
     ------
     TypeError

@@ -84,8 +84,6 @@ class TrainingJob:
     ----------
     model_tag
         Name of the network.
-    stages
-        The pipeline.
     micro_batches
         Micro-batches Q per iteration.
     least_ticks

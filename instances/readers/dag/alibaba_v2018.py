@@ -42,8 +42,6 @@ class AlibabaJob:
 
     Parameters
     ----------
-    name
-        Name of the job.
     line
         First line of it in the file.
     task_names

@@ -47,14 +47,8 @@ class PlacementGraph:
     ----------
     num_accelerators, num_cpus
         Devices of the file.
-    accelerator_memory_bytes
-        Memory of one accelerator.
-    names
-        Name of each node.
     accelerator_ms, cpu_ms
         Time of each node in milliseconds; NaN on an accelerator that does not support it.
-    memory_bytes
-        Memory of each node.
     classes
         Colour class of each node, one of its own where the file gives none.
     edges

@@ -190,8 +190,6 @@ class PipedreamGraph:
 
     Parameters
     ----------
-    layers
-        The nodes.
     edges
         ``(from, to, bytes)`` per edge.
     """

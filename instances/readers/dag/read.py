@@ -56,8 +56,6 @@ def read_instance(format_name: str, path: str | PathLike[str], **options: object
     ----------
     format_name
         A key of `READERS`.
-    options
-        Options of the format's reader.
 
     Raises
     ------

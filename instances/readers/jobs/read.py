@@ -34,8 +34,6 @@ def read_jobs(format_name: str, path: str | PathLike[str], **options: object) ->
     ----------
     format_name
         A key of `JOBS_READERS`.
-    options
-        Options of the format's reader.
 
     Raises
     ------

@@ -112,12 +112,7 @@ class RoundWalk:
         """Return the next rounds.
 
         If critics see actions, those of the round after the last one are drawn as well, and that round is the first one
-        of the next call (ours).
-
-        Parameters
-        ----------
-        parameters
-            Parameters of each agent; slots are drawn by their probabilities.
+        of the next call (ours). Slots are drawn by the probabilities of each agent's parameters.
         """
         self._parameters[:] = parameters
         return [self._step(self._begin() if self._rounds is None else self._rounds) for _ in range(count)]

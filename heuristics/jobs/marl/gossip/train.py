@@ -66,13 +66,7 @@ class Direction(NamedTuple):
 
 
 class AgentActors:
-    """Actors of all agents; all begin with the same parameters.
-
-    Attributes
-    ----------
-    parameters
-        Parameters of each agent, arrays of NumPy.
-    """
+    """Actors of all agents; all begin with the same parameters."""
 
     def __init__(self, settings: GossipSettings, parameters: Parameters) -> None:
         self._settings = settings
@@ -161,10 +155,7 @@ class Lesson(NamedTuple):
 class GossipCritics:
     """Critics that begin at common weights W(0), with common first and last layers.
 
-    Attributes
-    ----------
-    operator
-        Am to the power of tg, shape (A, A), float32.
+    `operator` is Am to the power of tg, shape (A, A), float32.
     """
 
     def __init__(self, settings: GossipSettings, rng: np.random.Generator) -> None:

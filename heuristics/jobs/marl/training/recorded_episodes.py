@@ -142,12 +142,8 @@ def decision_targets(episode: RecordedEpisode, value: NDArray[np.float64], trace
     """Return the lambda-return of the step of every decision, shape (decisions,); ours.
 
     The value of a step is the mean over its decisions. A target minus the decision's own value is its advantage: no
-    time passes within a round, and all decisions of a round affect everything that follows.
-
-    Parameters
-    ----------
-    value
-        Values of all decisions, shape (decisions,), in units of the rewards.
+    time passes within a round, and all decisions of a round affect everything that follows. `value` holds the values of
+    all decisions, shape (decisions,), in units of the rewards.
     """
     of_step = np.bincount(episode.step, weights=value) / np.bincount(episode.step)
     return lambda_returns(episode.reward, episode.discount, of_step, trace_decay)[episode.step]
