@@ -38,12 +38,6 @@ class Domain:
     lower: NDArray[np.int64]
     upper: NDArray[np.int64]
 
-    @classmethod
-    def of_boxes(cls, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> Domain:
-        """Return the domain of a linear program whose columns have finite bounds only."""
-        none = np.zeros(1, dtype=np.int64)
-        return cls(chain_starts=none, group_starts=none, lower=lower, upper=upper)
-
     @property
     def num_steps(self) -> int:
         """Number of columns in chains."""

@@ -52,15 +52,6 @@ def write_arrays(path: str | PathLike[str], arrays: Mapping[str, NDArray[np.gene
         np.savez(file, **named)
 
 
-def load_arrays(path: str | PathLike[str], what: str, file_format: str) -> dict[str, NDArray[np.generic]]:
-    """Read arrays that `save_arrays` wrote; nothing in the file is executed.
-
-    Raises a `ValueError` if the file is no such file, or its hash is another, and an `OSError` if it cannot be read.
-    """
-    with arrays_in(path, what) as arrays:
-        return checked_arrays(arrays, file_format)
-
-
 @contextmanager
 def arrays_in(path: str | PathLike[str], what: str) -> Iterator[dict[str, NDArray[np.generic]]]:
     """Yield the arrays of a file, not yet checked, and put its path before the message of any error about them.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from heuristics.jobs.placements.hall import QueueFit
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.heavy_edge_variants import Consolidated, StageOrder
 from heuristics.jobs.placements.random_placement import RandomPlacement
@@ -66,13 +65,3 @@ def test_jobs_per_second(benchmark: BenchmarkFixture, rule: type) -> None:
         rate = NUM_JOBS / benchmark.stats["median"]
         benchmark.extra_info["jobs_per_second"] = rate
         print(f"\n{rule.__name__}: {rate:,.0f} jobs per second")
-
-
-def test_queue_scan(benchmark: BenchmarkFixture) -> None:
-    """Tests that no job of a queue of 2,000 fits where one GPU is free of those that need more; reports the time."""
-    instance, free = cluster()
-    queue = np.flatnonzero(instance.gang_size > 1)
-    free = np.zeros_like(free)
-    free[0] = 1
-    test = QueueFit(instance)
-    assert benchmark(test.first, queue, free) is None

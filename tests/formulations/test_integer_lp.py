@@ -59,9 +59,15 @@ def test_shapes(domain: Domain) -> None:
     assert domain.largest().tolist() == [1] * 6 + [4, 7]
 
 
+def _boxes(lower: np.ndarray, upper: np.ndarray) -> Domain:
+    """Return a set of boxes without chains."""
+    none = np.zeros(1, dtype=np.int64)
+    return Domain(chain_starts=none, group_starts=none, lower=lower, upper=upper)
+
+
 def test_boxes_alone() -> None:
     """Tests a set without chains."""
-    boxes = Domain.of_boxes(np.array([0, -3]), np.array([2, 1]))
+    boxes = _boxes(np.array([0, -3]), np.array([2, 1]))
     assert boxes.least(np.array([-1, 1], dtype=np.int64)) == -5
     assert boxes.minimiser(np.array([-1.0, 1.0])).tolist() == [2.0, -3.0]
 
@@ -90,7 +96,7 @@ def lp_of(
         matrix=csc_matrix(np.array(rows, dtype=np.int64).reshape(len(limit), len(cost))),
         limit=np.array(limit, dtype=np.int64),
         is_equality=np.array(is_equality, dtype=np.bool_),
-        domain=Domain.of_boxes(np.zeros(len(cost), dtype=np.int64), np.array(upper, dtype=np.int64)),
+        domain=_boxes(np.zeros(len(cost), dtype=np.int64), np.array(upper, dtype=np.int64)),
     )
 
 

@@ -135,12 +135,13 @@ def test_time_limit_proves_less_never_wrong(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_no_rows() -> None:
     """Tests a program with a domain only."""
+    none = np.zeros(1, dtype=np.int64)
     lp = IntegerLp(
         cost=np.array([3, -2]),
         matrix=csc_matrix((0, 2), dtype=np.int64),
         limit=np.zeros(0, dtype=np.int64),
         is_equality=np.zeros(0, dtype=np.bool_),
-        domain=Domain.of_boxes(np.array([1, 0]), np.array([4, 5])),
+        domain=Domain(chain_starts=none, group_starts=none, lower=np.array([1, 0]), upper=np.array([4, 5])),
     )
     multipliers = highs_multipliers(lp)
     assert multipliers is not None

@@ -89,11 +89,6 @@ def metropolis_weights(edges: ArrayLike) -> NDArray[np.float64]:
     return weights
 
 
-def averaging_weights(num_agents: int) -> NDArray[np.float64]:
-    """Return 1/N everywhere: one round gives the exact mean, like infinitely many rounds with any other weights."""
-    return np.full((num_agents, num_agents), 1.0 / num_agents)
-
-
 def random_weights(rng: np.random.Generator, edges: ArrayLike, *, least: float = 0.05) -> NDArray[np.float64]:
     """Return a random doubly stochastic matrix that is positive on edges and diagonal and zero elsewhere.
 

@@ -236,16 +236,6 @@ def save_agent_networks(path: str | PathLike[str], networks: AgentNetworks) -> N
     save_arrays(path, _arrays_agent_networks(networks))
 
 
-def load_agent_networks(path: str | PathLike[str]) -> AgentNetworks:
-    """Read networks that `save_agent_networks` wrote; nothing in the file is executed.
-
-    Raises a `ValueError` if the file is no such file, its hash is another, or its arrays do not belong together, and an
-    `OSError` if it cannot be read.
-    """
-    with arrays_in(path, "networks of agents") as arrays:
-        return stored_agent_networks(arrays)
-
-
 def stored_agent_networks(arrays: Mapping[str, NDArray[np.generic]]) -> AgentNetworks:
     """Return the networks of the arrays that `save_agent_networks` wrote; errors as in `stored_network`."""
     checked, agents = checked_arrays(arrays, AGENT_NETWORKS_FORMAT), []

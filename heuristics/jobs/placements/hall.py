@@ -1,23 +1,14 @@
-"""Hall's test: whether the replicas that are left fit on the free GPUs, for one job or a queue (Numba)."""
+"""Hall's test: whether the replicas that are left fit on the free GPUs, for one job (Numba)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from heuristics.jobs.placements.arrays import jobs_arrays
-from heuristics.jobs.placements.kernel_placer import checked_free, new_placement_workspace
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
+    import numpy as np
     from numpy.typing import NDArray
-
-    from heuristics.jobs.placements.arrays import JobsArrays
-    from heuristics.jobs.placements.kernel_placer import PlacementWorkspace
-    from instances.jobs.instance import JobsInstance
 
 
 TOO_MANY = -1
@@ -124,66 +115,3 @@ def book(unions: NDArray[np.int64], slack: NDArray[np.int64], mask: int, kind: i
     for index in range(len(unions)):
         if unions[index] >> kind & 1 and mask & ~unions[index]:
             slack[index] -= count
-
-
-_NONE = -1
-_UNIONS_EXCEEDED = -2
-
-
-class QueueFit:
-    """Says which jobs have a placement on the free GPUs; every `Placer` finds one if and only if this says so.
-
-    A policy with a long queue asks here first: the test looks at free GPUs per kind only. Parameters as in `HeavyEdge`.
-    """
-
-    def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:
-        self.arrays = jobs_arrays(instance, phi)
-        self.workspace = new_placement_workspace(self.arrays)
-
-    def fits(self, job: int, free: NDArray[np.int64]) -> bool:
-        """Say whether a job has a placement; `free` as in `Placer`."""
-        return self.first(np.array([job], dtype=np.int64), free) is not None
-
-    def first(self, jobs: NDArray[np.int64], free: NDArray[np.int64], begin: int = 0) -> int | None:
-        """Return the position of the first of these jobs, from position `begin` on, that has a placement.
-
-        Parameters
-        ----------
-        jobs
-            Jobs in any order, shape (any,), int64.
-        free
-            Free GPUs of each server, shape (servers,), int64.
-        """
-        jobs, free = np.array(jobs, dtype=np.int64), checked_free(self.arrays, free)
-        found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)
-        while found == _UNIONS_EXCEEDED:
-            self.workspace = new_placement_workspace(self.arrays, 2 * len(self.workspace.unions))
-            found = _first_that_fits(self.arrays, self.workspace, jobs, begin, free)
-        return None if found == _NONE else int(found)
-
-
-@kernel
-def _first_that_fits(
-    arrays: JobsArrays, ws: PlacementWorkspace, jobs: NDArray[np.int64], begin: int, free: NDArray[np.int64]
-) -> int:
-    """Return the position, `_NONE` or `_UNIONS_EXCEEDED`."""
-    count_free_of_kind(free, arrays.server_kind, ws.free_of_kind)
-    total = 0
-    for kind in range(len(ws.free_of_kind)):
-        total += ws.free_of_kind[kind]
-    for position in range(begin, len(jobs)):
-        job = jobs[position]
-        if arrays.gang_size[job] > total:
-            continue
-        base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
-        masks, replicas = arrays.allowed_kinds[base:end], arrays.replicas[base:end]
-        num_unions = list_unions(masks, ws.unions)
-        if num_unions == TOO_MANY:
-            return _UNIONS_EXCEEDED
-        fits = True
-        for index in range(num_unions):
-            union = ws.unions[index]
-            fits &= supply_of(union, ws.free_of_kind) >= demand_of(union, masks, replicas)
-        if fits:
-            return position
-    return _NONE

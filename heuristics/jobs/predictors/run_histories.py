@@ -99,12 +99,6 @@ class KeyedHistories:
                 self._histories.setdefault((kind, key), RunHistory()).add(log_iterations)
         return log_iterations
 
-    @property
-    def num_completed(self) -> int:
-        """Jobs that completed so far."""
-        known = self._histories.get(("all", True))
-        return 0 if known is None else known.runs
-
     def known(self, job: int, kind: str) -> RunHistory | None:
         """Return the history of a job's key of a kind, None if no run of it completed."""
         return self._histories.get((kind, self._key(job, kind)))

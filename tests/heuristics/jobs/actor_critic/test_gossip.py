@@ -7,7 +7,6 @@ import pytest
 
 from heuristics.jobs.actor_critic.gossip import (
     GOSSIP_GRAPHS,
-    averaging_weights,
     contraction,
     default_rounds,
     gossip_graph,
@@ -58,7 +57,7 @@ def test_rings() -> None:
     pair = metropolis_weights(gossip_graph("ring", 2))
     assert (pair.tolist(), default_rounds(pair)) == ([[0.5, 0.5], [0.5, 0.5]], 1)
     assert default_rounds(metropolis_weights(gossip_graph("ring", 1))) == 0
-    assert default_rounds(averaging_weights(5)) == 1
+    assert default_rounds(np.full((5, 5), 0.2)) == 1
 
 
 @pytest.mark.parametrize("name", GOSSIP_GRAPHS)
@@ -82,7 +81,7 @@ def test_mix_takes_nests_of_arrays() -> None:
     weights = random_weights(rng, gossip_graph("star", 4))
     held = {"a": rng.normal(size=(4, 3, 2)).astype(np.float32), "b": rng.normal(size=4).astype(np.float32)}
     mixed = mix(gossip_operator(weights, 3), held)
-    averaged = mix(gossip_operator(averaging_weights(4), 1), held)
+    averaged = mix(gossip_operator(np.full((4, 4), 0.25), 1), held)
     for name, array in held.items():
         rounds = array
         for _ in range(3):

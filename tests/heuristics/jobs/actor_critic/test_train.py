@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from heuristics.jobs.actor_critic.critic import unit
-from heuristics.jobs.actor_critic.gossip import averaging_weights
 from heuristics.jobs.actor_critic.settings import REPAIRED, ActorCriticSettings
 from heuristics.jobs.actor_critic.train import (
     Place,
@@ -69,7 +68,7 @@ def test_seeds_gossip_and_bytes() -> None:
     assert (repaired.critics[0] != repaired.critics[1]).any()
     assert repaired.critics.shape == (16, 2, 2, 10, 10)
     apart = actor_critic(SMALL, replace(settings, gossip_rounds=0), WEIGHTS, seeds=SEEDS)
-    exact = actor_critic(SMALL, replace(settings, gossip_rounds=1), averaging_weights(2), seeds=SEEDS)
+    exact = actor_critic(SMALL, replace(settings, gossip_rounds=1), np.full((2, 2), 0.5), seeds=SEEDS)
     end = apart.curves.weight_gap[:, -1:]
     assert np.median(end) > 0.1
     assert repaired.curves.weight_gap.max() < 1e-3 * np.median(end)
@@ -144,7 +143,7 @@ def test_gossip_carries_signals() -> None:
     """Tests that an agent that is never paid moves by what the other gets, if they gossip, and hardly otherwise."""
     settings = replace(SHORT, iterations=3, beta=1e-9, update="plain", alpha=1e-9)
     apart, mixed = (
-        actor_critic(Bandit(), replace(settings, gossip_rounds=rounds), averaging_weights(2), seeds=range(8))
+        actor_critic(Bandit(), replace(settings, gossip_rounds=rounds), np.full((2, 2), 0.5), seeds=range(8))
         for rounds in (0, 1)
     )
     moves = [np.median(runs.curves.direction_norm, axis=(0, 1)) for runs in (apart, mixed)]

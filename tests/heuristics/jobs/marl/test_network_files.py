@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from heuristics.array_files import load_arrays, save_arrays
+from heuristics.array_files import arrays_in, checked_arrays, save_arrays
 from heuristics.jobs.marl.environment import simulate_agents
 from heuristics.jobs.marl.network import Variant, embed, initial_parameters, scores
 from heuristics.jobs.marl.network_decider import NetworkDecider
@@ -16,7 +16,6 @@ from heuristics.jobs.marl.network_files import (
     NETWORK_FORMAT,
     AgentNetworks,
     TrainedNetwork,
-    load_agent_networks,
     load_any_network,
     load_network,
     save_agent_networks,
@@ -49,16 +48,16 @@ def _network(seed: int, instance: JobsInstance, num_agents: int = 2) -> TrainedN
 
 
 def test_round_trip(tmp_path: Path) -> None:
-    """Tests that what is read is what was written, by either loader, and that files of one network are still read."""
+    """Tests that what is read is what was written, and that files of one network are still read."""
     instance = stream("jobs-co-located")
     networks = AgentNetworks(agents=(_network(1, instance), _network(2, instance)))
     for name in ("a.npz", "b.npz"):
         save_agent_networks(tmp_path / name, networks)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    for read in (load_agent_networks(tmp_path / "a.npz"), load_any_network(tmp_path / "a.npz")):
-        assert isinstance(read, AgentNetworks)
-        assert (read.sha256, read.num_agents, read.kappa) == (networks.sha256, 2, 2e4)
-        assert [one.sha256 for one in read.agents] == [one.sha256 for one in networks.agents]
+    read = load_any_network(tmp_path / "a.npz")
+    assert isinstance(read, AgentNetworks)
+    assert (read.sha256, read.num_agents, read.kappa) == (networks.sha256, 2, 2e4)
+    assert [one.sha256 for one in read.agents] == [one.sha256 for one in networks.agents]
     swapped = AgentNetworks(agents=networks.agents[::-1])
     assert swapped.sha256 != networks.sha256
     save_network(tmp_path / "one.npz", networks.agents[0])
@@ -78,7 +77,8 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected format 'optgap/marl-network 1', got 'other'"):
         load_any_network(path)
     save_agent_networks(path, AgentNetworks.copies(_network(1, instance)))
-    arrays = load_arrays(path, "networks of agents", AGENT_NETWORKS_FORMAT)
+    with arrays_in(path, "network") as stored:
+        arrays = checked_arrays(stored, AGENT_NETWORKS_FORMAT)
     save_arrays(path, {name: array for name, array in arrays.items() if name != "agent 1 kappa"})
     with pytest.raises(ValueError, match=r"n\.npz: expected an array 'kappa', got none"):
         load_any_network(path)
@@ -146,7 +146,8 @@ def test_broken_files_trained_network(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected format 'optgap/marl-network 1', got 'other'"):
         load_network(path)
     save_network(path, network())
-    arrays = load_arrays(path, "network", NETWORK_FORMAT)
+    with arrays_in(path, "network") as stored:
+        arrays = checked_arrays(stored, NETWORK_FORMAT)
     save_arrays(path, {**arrays, "num_agents": np.array(2)})
     with pytest.raises(ValueError, match=r"critic.hidden.weight: expected float32 \(56, 64\), got float32 \(68, 64\)"):
         load_network(path)

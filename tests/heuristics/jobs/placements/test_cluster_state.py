@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristics.jobs.placements.cluster_state import FitClasses
-from heuristics.jobs.placements.hall import QueueFit
+from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.job_shapes import JobShapes
 from tests.jobs_strategies import jobs_instances
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @settings(deadline=None)
 @given(instance=jobs_instances(max_jobs=6, kinds=("F", "S", "T")), data=st.data())
-def test_classes_agree_with_the_fit_test(instance: JobsInstance, data: st.DataObject) -> None:
+def test_classes_agree_with_heavy_edge(instance: JobsInstance, data: st.DataObject) -> None:
     """Tests every job on any free GPUs, and the largest number of free GPUs on a server of each kind."""
     free = np.array([data.draw(st.integers(0, gpus)) for gpus in instance.num_gpus_of.tolist()])
     classes, arrays = FitClasses(instance.server_kind, instance.num_kinds), JobShapes(instance).arrays
@@ -29,7 +29,7 @@ def test_classes_agree_with_the_fit_test(instance: JobsInstance, data: st.DataOb
         numbers.append(classes.add(arrays.allowed_kinds[rows].tolist(), arrays.replicas[rows].tolist()))
     classes.finish()
     classes.refresh(free)
-    expected = [QueueFit(instance).fits(job, free) for job in range(instance.num_jobs)]
+    expected = [HeavyEdge(instance).place(job, free) is not None for job in range(instance.num_jobs)]
     assert [bool(classes.has_place[number]) for number in numbers] == expected
     most = [max(free[instance.server_kind == kind]) for kind in range(instance.num_kinds)]
     assert classes.most_free.tolist() == most

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.jobs.placements.hall import QueueFit
+from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.policies.a_srpt import a_srpt_policy
 from heuristics.jobs.policies.guided_policy import ASrptParameters
 from heuristics.jobs.policies.key_policies import (
@@ -163,7 +163,7 @@ def test_work_conserving_mode_leaves_nobody_who_fits() -> None:
         instance, parameters = run.instance, run.parameters
         policy = a_srpt_policy(instance, run.objective, parameters, "work_conserving")
         done = simulated(policy, instance, run.predictions)
-        fit = QueueFit(instance, parameters.phi)
+        rule = HeavyEdge(instance, parameters.phi)
         start, end, eligible = (values.tolist() for values in (done.schedule.start, done.completion, done.eligible))
         used = [done.schedule.placement(instance, job).sum(axis=0) for job in range(instance.num_jobs)]
         for time in sorted({*start, *end, *eligible, *instance.release.tolist(), *policy._deadline.values()}):
@@ -173,5 +173,5 @@ def test_work_conserving_mode_leaves_nobody_who_fits() -> None:
                 is_held = time < policy._deadline.get(job, 0)
                 if eligible[job] <= time < start[job] and not is_held:
                     waited += 1
-                    assert not fit.fits(job, free)
+                    assert rule.place(job, free) is None
     assert waited > 50

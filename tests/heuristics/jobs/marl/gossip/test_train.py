@@ -15,7 +15,6 @@ from heuristics.jobs.actor_critic.critic import (
     unit,
     value_of,
 )
-from heuristics.jobs.actor_critic.gossip import averaging_weights
 from heuristics.jobs.marl.gossip.round_walk import transitions_of
 from heuristics.jobs.marl.gossip.settings import GossipSettings
 from heuristics.jobs.marl.gossip.train import AgentActors, GossipCritics, GossipTrainer, Lesson, training_traffic
@@ -145,7 +144,7 @@ def test_gossip_closes_the_gap(critic: str) -> None:
     assert float(mixed.gap_after) <= 2 * float(mixed.gap_before) / 9  # the root of A between the norms
     assert ring.layers.mean(axis=0) == pytest.approx(alone.layers.mean(axis=0), abs=1e-5)
     every, exact = _lesson(tiny_gossip(**common, graph="complete"))
-    assert every.operator == pytest.approx(averaging_weights(4))
+    assert every.operator == pytest.approx(np.full((4, 4), 0.25))
     assert float(exact.gap_after) < 1e-5
     assert every.layers[2] == pytest.approx(alone.layers.mean(axis=0), abs=1e-5)
     signals = np.asarray(single.signals)
