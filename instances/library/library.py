@@ -9,16 +9,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from instances.dag.instance import DagInstance
-from instances.dag.json import dag_instance_document, dag_schedule_document, read_dag_instance, read_dag_schedule
-from instances.dag.schedule import DagSchedule
 from instances.fields import Fields
-from instances.jobs.instance import JobsInstance
-from instances.jobs.json import jobs_instance_document, jobs_schedule_document, read_jobs_instance, read_jobs_schedule
-from instances.jobs.schedule import JobsSchedule
 from instances.json_document import parse_json
 from instances.library.catalogue import CatalogueEntry, ledger_revision, library_identifier
 from instances.library.ledger import Key, LedgerEntry, LibraryFileError, improved, locked, read_ledger, write_ledger
+from instances.readers.optgap_json import CODECS, codec_of
 from instances.spelling import nearest
 from instances.text_file import PARTIAL, read_text, write_text
 
@@ -27,6 +22,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from instances.library.ledger import KnownBound, KnownSchedule
+    from instances.readers.optgap_json import Instance, Schedule
 
 
 CATALOGUE_FORMAT, CATALOGUE_VERSION = "optgap/library-catalogue", 1
@@ -82,7 +78,7 @@ class Library:
         full_of = {"-".join(known.split("-")[:2]): known for known in self.catalogue} | {x: x for x in self.catalogue}
         return list(dict.fromkeys(full_of[near] for near in nearest(name, full_of)))
 
-    def instance(self, name: str) -> DagInstance | JobsInstance:
+    def instance(self, name: str) -> Instance:
         """Read an instance.
 
         Raises
@@ -97,7 +93,7 @@ class Library:
         entry = self.named(name)
         path = self.instance_path(entry.name)
         try:
-            instance = read_dag_instance(path) if entry.problem == "dag" else read_jobs_instance(path)
+            instance: Instance = CODECS[entry.problem].read_instance(path)
             if instance.sha256 != entry.sha256:
                 raise ValueError(
                     f"sha256: expected {entry.sha256[:16]}... of the catalogue, got {instance.sha256[:16]}..."
@@ -106,7 +102,7 @@ class Library:
             raise LibraryFileError(f"{path}: {error}") from error
         return instance
 
-    def schedule(self, name: str, objective_name: str) -> DagSchedule | JobsSchedule | None:
+    def schedule(self, name: str, objective_name: str) -> Schedule | None:
         """Read the best schedule known, None where there is none; it is not verified here.
 
         Raises
@@ -124,11 +120,10 @@ class Library:
         instance = self.instance(entry.instance)
         path = self.schedule_path(entry)
         try:
-            if isinstance(instance, DagInstance):
-                return read_dag_schedule(path, instance)
-            return read_jobs_schedule(path, instance)
+            schedule: Schedule = codec_of(instance).read_schedule(path, instance)
         except ValueError as error:
             raise LibraryFileError(f"{path}: {error}") from error
+        return schedule
 
     def entry(self, name: str, objective_name: str) -> LedgerEntry:
         """Return what is known of an instance and an objective.
@@ -165,7 +160,7 @@ class Library:
         objective_name: str,
         *,
         bound: KnownBound | None = None,
-        schedule: tuple[KnownSchedule, DagSchedule | JobsSchedule] | None = None,
+        schedule: tuple[KnownSchedule, Schedule] | None = None,
     ) -> tuple[Library, bool]:
         """Store a proven bound and a schedule if they are better than those in the ledger on disk.
 
@@ -258,9 +253,7 @@ def _tidy(library: Library) -> None:
     remove_unlisted_files(library.folder, library.folder / SCHEDULES, library.catalogue, kept)
 
 
-def write_library(
-    folder: Path, version: str, instances: Sequence[tuple[CatalogueEntry, DagInstance | JobsInstance]]
-) -> None:
+def write_library(folder: Path, version: str, instances: Sequence[tuple[CatalogueEntry, Instance]]) -> None:
     """Write a library with an empty ledger.
 
     Parameters
@@ -293,20 +286,17 @@ def write_library(
     write_ledger(folder / LEDGER, {})
 
 
-def instance_text(instance: DagInstance | JobsInstance) -> str:
+def instance_text(instance: Instance) -> str:
     """Return an instance as compact JSON."""
-    if isinstance(instance, DagInstance):
-        return _compact(dag_instance_document(instance))
-    return _compact(jobs_instance_document(instance))
+    return _compact(codec_of(instance).instance_document(instance))
 
 
-def schedule_text(instance: DagInstance | JobsInstance, schedule: DagSchedule | JobsSchedule) -> str:
+def schedule_text(instance: Instance, schedule: Schedule) -> str:
     """Return a schedule of an instance as compact JSON."""
-    if isinstance(instance, DagInstance) and isinstance(schedule, DagSchedule):
-        return _compact(dag_schedule_document(instance, schedule))
-    if isinstance(instance, JobsInstance) and isinstance(schedule, JobsSchedule):
-        return _compact(jobs_schedule_document(instance, schedule))
-    raise TypeError(f"schedule: expected one of a {type(instance).__name__}, got a {type(schedule).__name__}.")
+    codec = codec_of(instance)
+    if not isinstance(schedule, codec.schedule_type):
+        raise TypeError(f"schedule: expected one of a {type(instance).__name__}, got a {type(schedule).__name__}.")
+    return _compact(codec.schedule_document(instance, schedule))
 
 
 def _compact(document: Mapping[str, object]) -> str:

@@ -6,21 +6,19 @@ import dataclasses
 import threading
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from instances.generators.jobs.generate import generate_jobs
 from instances.jobs.instance import Job, JobsInstance, Stage
-from instances.jobs.json import jobs_instance_document
 from instances.jobs.objective import JobsObjective
 from instances.jobs.servers import JobsServer
-from instances.json_document import content_hash
-from solvers.conformance.check_method import ConformanceError, CtrlC, captured_output
+from solvers.conformance.check_method import CtrlC, expect, expect_silent, expect_unchanged
 from solvers.lower_bound import lower_bound
 from solvers.methods import JOBS_METHODS, KINDS_WITH_RUN
 from solvers.problem import JOBS
-from solvers.result import AlteredInstanceError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 
@@ -134,16 +132,16 @@ def check_jobs_verified(method: JobsMethodLike, **parameters: Any) -> None:
         for objective in JobsObjective:
             bounds = [] if is_exact else lower_bound(instance, objective=objective, methods=QUICK_BOUNDS)
             result = _run(instance, method, objective=objective, seed=1, bounds=bounds, **parameters)
-            _expect(result.schedule is not None, "verified", instance, "a schedule, as there always is one")
+            expect(result.schedule is not None, "verified", instance, "a schedule, as there always is one")
             if is_exact:
-                _expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
+                expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
 
 
 def check_jobs_repeatable(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that the same seed gives the same schedule, bit for bit."""
     for instance in _instances(method):
         first, second = (_run(instance, method, seed=7, **parameters).schedule for _ in range(2))
-        _expect(_same(first, second), "repeatable", instance, "the same schedule from the same seed")
+        expect(_same(first, second), "repeatable", instance, "the same schedule from the same seed")
 
 
 def check_jobs_interrupt(method: JobsMethodLike, **parameters: Any) -> None:
@@ -153,28 +151,19 @@ def check_jobs_interrupt(method: JobsMethodLike, **parameters: Any) -> None:
     for instance in _instances(method):
         result = _run(instance, method, callback=CtrlC(), **parameters)
         allowed = (Termination.INTERRUPTED, Termination.FINISHED)
-        _expect(result.termination in allowed, "interrupt", instance, f"interrupted, got {result.termination}")
+        expect(result.termination in allowed, "interrupt", instance, f"interrupted, got {result.termination}")
 
 
 def check_jobs_instance_unchanged(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that the instance is the same after the run."""
     for instance in _instances(method):
-        before = content_hash(jobs_instance_document(instance))
-        try:
-            _run(instance, method, **parameters)
-        except AlteredInstanceError as error:
-            raise ConformanceError(f"instance unchanged, instance {instance.name!r}: {error}") from error
-        after = content_hash(jobs_instance_document(instance))
-        _expect(before == after, "instance unchanged", instance, "the same content hash after the run")
+        expect_unchanged(instance, partial(_run, instance, method, **parameters))
 
 
 def check_jobs_silent(method: JobsMethodLike, **parameters: Any) -> None:
     """Check that nothing is printed, not even by libraries below Python."""
     for instance in _instances(method):
-        with captured_output() as read:
-            _run(instance, method, **parameters)
-            printed = read()
-        _expect(not printed, "silent", instance, f"nothing printed, got {printed[:60]!r}")
+        expect_silent(instance, partial(_run, instance, method, **parameters))
 
 
 def check_is_online(method: JobsMethodLike, **parameters: Any) -> None:
@@ -193,7 +182,7 @@ def check_is_online(method: JobsMethodLike, **parameters: Any) -> None:
             iterations[job] *= LONGER
             longer = dataclasses.replace(instance, iterations=iterations)
             second = _run(longer, method, seed=3, **parameters)
-            _expect(second.schedule is not None, "is online", instance, "a schedule of the longer instance too")
+            expect(second.schedule is not None, "is online", instance, "a schedule of the longer instance too")
             assert second.schedule is not None  # just looked at
             end = int(first.completion[job])
             early = np.minimum(first.schedule.start, second.schedule.start) < end
@@ -205,7 +194,7 @@ def check_is_online(method: JobsMethodLike, **parameters: Any) -> None:
                 for other in np.flatnonzero(early).tolist()
             )
             what = f"the same decisions before tick {end}, where job {job} ends"
-            _expect(same, "is online", instance, what)
+            expect(same, "is online", instance, what)
 
 
 JOBS_CHECKS: dict[str, Callable[..., None]] = {
@@ -237,9 +226,3 @@ def _same(first: JobsSchedule | None, second: JobsSchedule | None) -> bool:
         return first is second
     names = ("start", "entry_offsets", "entry_server", "entry_count", "gpu")
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
-
-
-def _expect(holds: bool, check: str, instance: JobsInstance, expected: str) -> None:
-    """Raise where something does not hold."""
-    if not holds:
-        raise ConformanceError(f"{check}, instance {instance.name!r}: expected {expected}.")

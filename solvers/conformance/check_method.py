@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,9 @@ import numpy as np
 from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.dag.instance import DagInstance
-from instances.dag.json import dag_instance_document
 from instances.dag.objective import Objective
 from instances.json_document import content_hash
+from instances.readers.optgap_json import codec_of
 from solvers.methods import KINDS_WITH_RUN
 from solvers.problem import DAG
 from solvers.result import AlteredInstanceError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from heuristics.search.progress import Progress
     from instances.dag.schedule import DagSchedule
+    from instances.readers.optgap_json import Instance
     from solvers.methods import Kind
     from solvers.result import Result
 
@@ -169,10 +171,30 @@ def kind_of(method: MethodLike) -> Kind:
     return DAG.resolve_method(method)[0]
 
 
-def _expect(holds: bool, check: str, instance: DagInstance, expected: str) -> None:
+def expect(holds: bool, check: str, instance: Instance, expected: str) -> None:
     """Raise where something does not hold."""
     if not holds:
         raise ConformanceError(f"{check}, instance {instance.name!r}: expected {expected}.")
+
+
+def expect_unchanged(instance: Instance, run: Callable[[], object]) -> None:
+    """Raise where a run changes the instance."""
+    document = codec_of(instance).instance_document
+    before = content_hash(document(instance))
+    try:
+        run()
+    except AlteredInstanceError as error:
+        raise ConformanceError(f"instance unchanged, instance {instance.name!r}: {error}") from error
+    after = content_hash(document(instance))
+    expect(before == after, "instance unchanged", instance, "the same content hash after the run")
+
+
+def expect_silent(instance: Instance, run: Callable[[], object]) -> None:
+    """Raise where a run prints something."""
+    with captured_output() as read:
+        run()
+        printed = read()
+    expect(not printed, "silent", instance, f"nothing printed, got {printed[:60]!r}")
 
 
 def check_verified(method: MethodLike) -> None:
@@ -182,9 +204,9 @@ def check_verified(method: MethodLike) -> None:
             result = _run(instance, method, objective=objective, seed=1)
             limited = bool((instance.gpu_memory >= 0).any())
             found = result.schedule is not None
-            _expect(found or limited, "verified", instance, "a schedule where there are no memory limits")
+            expect(found or limited, "verified", instance, "a schedule where there are no memory limits")
             if kind_of(method) == "exact":
-                _expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
+                expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
 
 
 def check_repeatable(method: MethodLike) -> None:
@@ -197,7 +219,7 @@ def check_repeatable(method: MethodLike) -> None:
             and np.array_equal(first.gpu, second.gpu)
             and np.array_equal(first.start, second.start)
         )
-        _expect(same, "repeatable", instance, "the same schedule from the same seed")
+        expect(same, "repeatable", instance, "the same schedule from the same seed")
 
 
 def check_budget(method: MethodLike) -> None:
@@ -207,8 +229,8 @@ def check_budget(method: MethodLike) -> None:
     for instance in check_instances():
         counter = _Counter()
         result = _run(instance, method, stop=MaxEvaluations(37), callback=counter)
-        _expect(counter.evaluations == 37, "budget", instance, f"37 evaluations, got {counter.evaluations}")
-        _expect(
+        expect(counter.evaluations == 37, "budget", instance, f"37 evaluations, got {counter.evaluations}")
+        expect(
             result.termination is Termination.EVALUATIONS, "budget", instance, f"evaluations, got {result.termination}"
         )
 
@@ -219,10 +241,8 @@ def check_callback_stops(method: MethodLike) -> None:
         counter = _Counter(stop_after=5)
         result = _run(instance, method, callback=counter)
         if kind_of(method) == "search":
-            _expect(counter.evaluations == 5, "callback stops", instance, f"5 evaluations, got {counter.evaluations}")
-            _expect(
-                result.termination is Termination.INTERRUPTED, "callback stops", instance, "termination interrupted"
-            )
+            expect(counter.evaluations == 5, "callback stops", instance, f"5 evaluations, got {counter.evaluations}")
+            expect(result.termination is Termination.INTERRUPTED, "callback stops", instance, "termination interrupted")
 
 
 def check_interrupt(method: MethodLike) -> None:
@@ -231,35 +251,26 @@ def check_interrupt(method: MethodLike) -> None:
         return  # Python delivers signals to the main thread only
     for instance in check_instances():
         result = _run(instance, method, callback=CtrlC())
-        _expect(
+        expect(
             result.termination in (Termination.INTERRUPTED, Termination.FINISHED),
             "interrupt",
             instance,
             f"termination interrupted (or finished before it was heard), got {result.termination}",
         )
         if kind_of(method) == "search":
-            _expect(result.termination is Termination.INTERRUPTED, "interrupt", instance, "termination interrupted")
+            expect(result.termination is Termination.INTERRUPTED, "interrupt", instance, "termination interrupted")
 
 
 def check_instance_unchanged(method: MethodLike) -> None:
     """Check that the instance is the same after the run."""
     for instance in check_instances():
-        before = content_hash(dag_instance_document(instance))
-        try:
-            _run(instance, method)
-        except AlteredInstanceError as error:
-            raise ConformanceError(f"instance unchanged, instance {instance.name!r}: {error}") from error
-        after = content_hash(dag_instance_document(instance))
-        _expect(before == after, "instance unchanged", instance, "the same content hash after the run")
+        expect_unchanged(instance, partial(_run, instance, method))
 
 
 def check_silent(method: MethodLike) -> None:
     """Check that nothing is printed, not even by libraries below Python."""
     for instance in check_instances():
-        with captured_output() as read:
-            _run(instance, method)
-            printed = read()
-        _expect(not printed, "silent", instance, f"nothing printed, got {printed[:60]!r}")
+        expect_silent(instance, partial(_run, instance, method))
 
 
 def check_time_limit(method: MethodLike) -> None:
@@ -267,7 +278,7 @@ def check_time_limit(method: MethodLike) -> None:
     for instance in check_instances():
         result = solve(instance, method, threads=1, time_limit=0.02)
         allowed = (Termination.TIME_LIMIT, Termination.FINISHED)
-        _expect(result.termination in allowed, "time limit", instance, f"time_limit, got {result.termination}")
+        expect(result.termination in allowed, "time limit", instance, f"time_limit, got {result.termination}")
 
 
 CHECKS: dict[str, Callable[[MethodLike], None]] = {

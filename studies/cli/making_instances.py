@@ -23,11 +23,12 @@ from studies.parameters import set_parameters
 from studies.text import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from instances.clusters.cluster import Cluster
     from instances.generators.dag.planted import PlantedOptimum
+    from instances.generators.family import Family
     from instances.readers.optgap_json import Instance
     from studies.cli.generate import GenerateOptions
     from studies.cli.options import CostOptions
@@ -38,45 +39,10 @@ def generator_list() -> dict[str, Any]:
     from instances.clusters.cluster import CLUSTER_PRESETS
     from instances.clusters.gpu_kinds import GPU_KINDS
     from instances.generators.dag.generate import FAMILIES
-    from instances.generators.dag.planted import planted_optimum
-    from instances.generators.jobs.generate import ALL_JOBS_FAMILIES
-    from instances.generators.jobs.planted import planted_jobs
 
     return {
-        "families": [
-            {
-                "name": name,
-                "description": family.description,
-                "source": family.source,
-                "parameters": list(family.parameters()),
-            }
-            for name, family in FAMILIES.items()
-        ]
-        + [
-            {
-                "name": "planted",
-                "description": "built around an optimal schedule: the optimum is known at any size",
-                "source": "ours",
-                "parameters": [name for name in signature(planted_optimum).parameters if name not in PLANTED_OPTIONS],
-            }
-        ],
-        "jobs_families": [
-            {
-                "name": name,
-                "description": family.description,
-                "source": family.source,
-                "parameters": list(family.parameters()),
-            }
-            for name, family in ALL_JOBS_FAMILIES.items()
-        ]
-        + [
-            {
-                "name": PLANTED_JOBS,
-                "description": "built around an optimal schedule: the optimum is known at any size",
-                "source": "ours",
-                "parameters": [name for name in signature(planted_jobs).parameters if name not in PLANTED_OWN],
-            }
-        ],
+        "families": _families(FAMILIES, "planted", planted_optimum, PLANTED_OPTIONS),
+        "jobs_families": _families(ALL_JOBS_FAMILIES, PLANTED_JOBS, planted_jobs, PLANTED_OWN),
         "cluster_presets": [
             {"name": name, "description": preset.description} for name, preset in CLUSTER_PRESETS.items()
         ],
@@ -87,20 +53,31 @@ def generator_list() -> dict[str, Any]:
     }
 
 
+def _families(
+    families: Mapping[str, Family], planted_name: str, plant: Callable[..., object], own: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Describe families and, last, what makes planted optima; `own` are parameters with options of their own."""
+    listed = [(name, one.description, one.source, list(one.parameters())) for name, one in families.items()]
+    parameters = [name for name in signature(plant).parameters if name not in own]
+    planted = "built around an optimal schedule: the optimum is known at any size"
+    listed.append((planted_name, planted, "ours", parameters))
+    return [dict(zip(("name", "description", "source", "parameters"), entry, strict=True)) for entry in listed]
+
+
 def generator_list_text() -> str:
     """Return the same as tables."""
     listed = generator_list()
-    families = Table(
-        headings=["family", "what it models", "--set"],
-        rows=[[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["families"]],
-        numbers=(),
-        title="Families",
-    )
-    jobs_families = Table(
-        headings=["family", "what it models", "--set"],
-        rows=[[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed["jobs_families"]],
-        numbers=(),
-        title="Families of jobs that arrive, with --jobs and --load",
+    families, jobs_families = (
+        Table(
+            headings=["family", "what it models", "--set"],
+            rows=[[item["name"], item["description"], ", ".join(item["parameters"])] for item in listed[key]],
+            numbers=(),
+            title=title,
+        )
+        for key, title in (
+            ("families", "Families"),
+            ("jobs_families", "Families of jobs that arrive, with --jobs and --load"),
+        )
     )
     presets = Table(
         headings=["preset", "what it is"],
@@ -178,15 +155,8 @@ PLANTED_OWN = ("jobs", "seed", "cluster", "forbidden", "tick_seconds", "name")
 def generate_jobs_file(wanted: GenerateOptions, cost: CostOptions, *, jobs: int, as_json: bool) -> None:
     """Make an instance of a jobs family, write it and describe it.
 
-    Parameters
-    ----------
-    wanted
-        The family is a key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`; there is a file to write.
-
-    Raises
-    ------
-    BadInputError
-        If the family does not have an option, or a value is out of range.
+    The family is a key of `ALL_JOBS_FAMILIES`, or `PLANTED_JOBS`; there is a file to write. Raises a `BadInputError` if
+    the family does not have an option, or a value is out of range.
     """
     family, output, schedule_out = wanted.family, wanted.output, wanted.schedule_out
     assert family is not None

@@ -133,15 +133,10 @@ def plot_gaps(table: GapTable, ax: Axes | None = None) -> Axes:
     Axes
         What was drawn on: gaps in percent, a line at 0, the optimum (or the proven bound where that is all there is).
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     methods = [row.method for row in table.methods if row.median_gap is not None]
-    if ax is None:
-        figure = Figure(figsize=(8.0, 1.2 + 0.42 * max(len(methods), 1)), layout="constrained")
-        FigureCanvasAgg(figure)
-        ax = figure.subplots()
+    ax = ax or new_axes(8.0, 1.2 + 0.42 * max(len(methods), 1))
     gaps = [100 * np.array(table.gaps_of(method)) for method in methods]
     rows = range(1, len(methods) + 1)
     ax.axvline(0.0, color="#1a7f37", linewidth=1.5, zorder=1)
@@ -161,8 +156,6 @@ def plot_gaps(table: GapTable, ax: Axes | None = None) -> Axes:
     for row, values in zip(rows, gaps, strict=True):
         offsets = np.linspace(-POINT_SPREAD, POINT_SPREAD, len(values)) / 2 if len(values) > 1 else np.zeros(1)
         ax.scatter(values, row + offsets, s=14, color="#c8553d", alpha=0.8, linewidths=0, zorder=3)
-    ax.set_yticks(list(rows), methods, parse_math=False)
-    ax.set_ylim(len(methods) + 0.6, 0.4)
     largest = max((float(values.max()) for values in gaps), default=0.0)
     if largest > WIDE:
         ax.set_xscale("symlog", linthresh=LINEAR_UP_TO, linscale=1.0)
@@ -174,10 +167,7 @@ def plot_gaps(table: GapTable, ax: Axes | None = None) -> Axes:
     ax.set_xlim(-0.02 * min(max(largest, 1.0), LINEAR_UP_TO), 1.1 * max(largest, 1.0))
     kind = "optimality gap" if table.is_proven else "gap to the best proven bound"
     ax.set_xlabel(f"{kind} in %{f' (logarithmic from {LINEAR_UP_TO} on)' if largest > WIDE else ''}")
-    ax.grid(axis="x", color="#e5e5e5")
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
+    rows_of_methods(ax, methods)
     return ax
 
 
@@ -380,14 +370,8 @@ def plot_bounds(comparison: BoundComparison, ax: Axes | None = None) -> Axes:
     Axes
         What was drawn on: ratios from 0 to 1, the methods from above in their order.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     methods = [method for method in comparison.methods if comparison.ratios(method)]
-    if ax is None:
-        figure = Figure(figsize=(8.0, 1.2 + 0.42 * max(len(methods), 1)), layout="constrained")
-        FigureCanvasAgg(figure)
-        ax = figure.subplots()
+    ax = ax or new_axes(8.0, 1.2 + 0.42 * max(len(methods), 1))
     ax.axvline(1.0, color="#1a7f37", linewidth=1.5, zorder=1)
     rows = range(1, len(methods) + 1)
     for row, method in zip(rows, methods, strict=True):
@@ -395,12 +379,7 @@ def plot_bounds(comparison: BoundComparison, ax: Axes | None = None) -> Axes:
         ax.barh(row, statistics.fmean(ratios), height=0.6, color="#dbe9f6", edgecolor="#5b7c99", zorder=2)
         offsets = np.linspace(-BOUND_SPREAD, BOUND_SPREAD, len(ratios)) if len(ratios) > 1 else np.zeros(1)
         ax.scatter(ratios, row + offsets, s=14, color="#c8553d", alpha=0.8, linewidths=0, zorder=3)
-    ax.set_yticks(list(rows), methods, parse_math=False)
-    ax.set_ylim(len(methods) + 0.6, 0.4)
+    rows_of_methods(ax, methods)
     ax.set_xlim(0.0, 1.02)
     ax.set_xlabel("bound / optimum (bar: mean; green line: the optimum)")
-    ax.grid(axis="x", color="#e5e5e5")
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
     return ax

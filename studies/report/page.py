@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from solvers.table import printable
 from studies.text import NONE, percent
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from solvers.table import Table
+
+    Block: TypeAlias = "Paragraph | Notes | Listing | Figure | PageTable | Details"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,6 @@ class Details:
     summary: str
     blocks: Sequence[Block]
     kind: ClassVar[str] = "details"
-
-
-if TYPE_CHECKING:
-    Block = Paragraph | Notes | Listing | Figure | PageTable | Details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from heuristics.jobs.placements.cluster_state import ClusterState
     from heuristics.jobs.placements.job_shapes import JobShapes
 
+    Walk = Generator["Decision", int, None]  # an agent's walk through a queue: yields decisions and is sent the slots
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Decision:
@@ -251,8 +253,3 @@ def next_decision(walk: Walk, slot: int) -> Decision | None:
         return walk.send(slot)
     except StopIteration:
         return None
-
-
-if TYPE_CHECKING:
-    Walk = Generator[Decision, int, None]
-    """An agent's walk through a queue: yields decisions and is sent the slots."""

@@ -68,15 +68,7 @@ class NoisyOracle:
 class NoPrediction:
     """Predicts one constant, so that jobs differ only in GPUs and iteration time, which are known.
 
-    Parameters
-    ----------
-    iterations
-        The constant, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If the constant is below 1.
+    Raises a `ValueError` if the constant is below 1.
     """
 
     def __init__(self, instance: JobsInstance, *, iterations: int = UNKNOWN_ITERATIONS) -> None:
@@ -92,79 +84,50 @@ class NoPrediction:
         """Learn nothing."""
 
 
-class LastRun:
-    """Predicts the iterations of the run of the job's group that completed last.
+class _HistoryPredictor:
+    """Keeps the histories of all keys of jobs.
 
-    If no run of the group completed, the last run of (user, GPUs) counts, then of the user, then of all jobs (ours).
-
-    Parameters
-    ----------
-    unknown
-        Prediction before any job has completed, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If `unknown` is below 1.
+    Raises a `ValueError` if `unknown`, the prediction before any job has completed, is below 1.
     """
 
     def __init__(self, instance: JobsInstance, *, unknown: int = UNKNOWN_ITERATIONS) -> None:
         self._unknown = checked_unknown(unknown)
         self._histories = KeyedHistories(instance)
+
+    def observe(self, job: int, time: int) -> None:
+        """Record the run."""
+        self._histories.observe(job)
+
+
+class LastRun(_HistoryPredictor):
+    """Predicts the iterations of the run of the job's group that completed last.
+
+    If no run of the group completed, the last run of (user, GPUs) counts, then of the user, then of all jobs (ours).
+    """
 
     def predict(self, job: int, time: int) -> int:
         """Return the iterations of the last run."""
         history = self._histories.finest(job)
         return self._unknown if history is None else rounded_iterations(history.statistics().last)
 
-    def observe(self, job: int, time: int) -> None:
-        """Record the run."""
-        self._histories.observe(job)
 
-
-class RunningMedian:
+class RunningMedian(_HistoryPredictor):
     """Predicts the median of the last 20 completed runs of (user, GPUs).
 
     The median is one of logarithms: between two runs in the middle it is their geometric mean. If no such run
     completed, the runs of the user count, then those of all jobs, 20 each (ours).
-
-    Parameters
-    ----------
-    unknown
-        Prediction before any job has completed, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If `unknown` is below 1.
     """
-
-    def __init__(self, instance: JobsInstance, *, unknown: int = UNKNOWN_ITERATIONS) -> None:
-        self._unknown = checked_unknown(unknown)
-        self._histories = KeyedHistories(instance)
 
     def predict(self, job: int, time: int) -> int:
         """Return the median."""
         history = self._histories.finest(job, "user_gpus")
         return self._unknown if history is None else rounded_iterations(history.statistics().median)
 
-    def observe(self, job: int, time: int) -> None:
-        """Record the run."""
-        self._histories.observe(job)
-
 
 class GlobalMedian:
     """Predicts the median of all completed jobs of all users; of logarithms, as `RunningMedian`.
 
-    Parameters
-    ----------
-    unknown
-        Prediction before any job has completed, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If `unknown` is below 1.
+    Raises a `ValueError` if `unknown`, the prediction before any job has completed, is below 1.
     """
 
     def __init__(self, instance: JobsInstance, *, unknown: int = UNKNOWN_ITERATIONS) -> None:

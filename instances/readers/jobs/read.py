@@ -28,20 +28,6 @@ JOBS_READERS: dict[str, Format] = {
 
 
 def read_jobs(format_name: str, path: str | PathLike[str], **options: object) -> JobsInstance:
-    """Read a trace of jobs into an instance.
-
-    Parameters
-    ----------
-    format_name
-        A key of `JOBS_READERS`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If the format or an option is unknown, an option is out of range, or the file is broken; the message gives the
-        place in the file.
-    """
+    """Read a trace of jobs, in a format of `JOBS_READERS`, into an instance; errors as in `read_instance`."""
     instance: JobsInstance = read_format(JOBS_READERS, format_name, path, options)
     return instance
