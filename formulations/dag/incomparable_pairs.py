@@ -28,16 +28,8 @@ def reachable(instance: DagInstance) -> NDArray[np.bool_]:
 def incomparable_pairs(instance: DagInstance, allowed: NDArray[np.bool_]) -> list[tuple[int, int, list[int]]]:
     """Return the pairs of tasks that may compete for a GPU.
 
-    Parameters
-    ----------
-    allowed
-        Which pairs of task and GPU are left, shape (n, m).
-
-    Returns
-    -------
-    list[tuple[int, int, list[int]]]
-        Tasks h < i that no path orders, and the GPUs where both may sit and both take time, because a task of duration
-        0 occupies nothing. Pairs without such a GPU are omitted.
+    They are tasks h < i that no path orders, with the GPUs where both may sit, by `allowed`, shape (n, m), and both
+    take time, because a task of duration 0 occupies nothing. Pairs without such a GPU are omitted.
     """
     ordered = reachable(instance)
     ordered |= ordered.T

@@ -57,17 +57,9 @@ def placement_options(
     """Return the placements of a job on the empty servers that other jobs, or its own duration, can tell apart.
 
     Other jobs notice usage and demand; the speed of a job follows from its own demand and sensitivities and from the
-    jobs that run with it. Of placements that agree in all that and in duration, one is kept.
-
-    Returns
-    -------
-    list[PlacementOption]
-        Options by duration, then as found; at least one.
-
-    Raises
-    ------
-    TooManyPatternsError
-        If there are more than `max_placements` placements.
+    jobs that run with it. Of placements that agree in all that and in duration, one is kept. There is at least one;
+    they come by duration, then as found. Raises a `TooManyPatternsError` if there are more than `max_placements`
+    placements.
     """
     rows = instance.stages_of(job)
     replicas = instance.replicas[rows].tolist()

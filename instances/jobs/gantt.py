@@ -120,17 +120,8 @@ class Bar:
 def server_lanes(instance: JobsInstance, schedule: JobsSchedule) -> list[Bar]:
     """Give every job lanes on its servers, always the lowest ones that are free, in order of start.
 
-    Where two jobs may share a GPU, a GPU has two lanes, and jobs have lanes of the GPUs that the schedule names.
-
-    Parameters
-    ----------
-    schedule
-        A schedule that verifies.
-
-    Returns
-    -------
-    list of Bar
-        No two overlap; those of a job on a server have as many lanes as it has replicas there.
+    Where two jobs may share a GPU, a GPU has two lanes, and jobs have lanes of the GPUs that the schedule names. The
+    schedule verifies. No two bars overlap; those of a job on a server have as many lanes as it has replicas there.
     """
     share = instance.share
     named = [schedule.gpus_of(instance, job) if share > 1 else [] for job in range(instance.num_jobs)]

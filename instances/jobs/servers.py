@@ -41,17 +41,8 @@ class JobsServer:
 def jobs_servers(cluster: Cluster, tick_seconds: float) -> list[JobsServer]:
     """Return the servers with the bandwidth of their network interfaces in bytes per tick, exactly.
 
-    Links inside a server do not count: traffic there is part of the times of stages.
-
-    Parameters
-    ----------
-    tick_seconds
-        Length of a tick in seconds; taken as the decimal number that it is written as.
-
-    Raises
-    ------
-    ValueError
-        If a server has GPUs of several kinds.
+    Links inside a server do not count: traffic there is part of the times of stages. The length of a tick is taken as
+    the decimal number that it is written as. Raises a `ValueError` if a server has GPUs of several kinds.
     """
     servers = []
     for server in cluster.servers:

@@ -116,15 +116,8 @@ def cp_sat_jobs(
 def run_jobs_model(model: JobsCpSatModel, run: ExactRun[JobsSchedule], *, seconds: float, reports: bool) -> CpSatAnswer:
     """Solve a model with the threads, seed and stop signal of a run.
 
-    Parameters
-    ----------
-    reports
-        Whether objectives and bounds of the model are those of the run.
-
-    Raises
-    ------
-    RuntimeError
-        If the solver refuses the model.
+    `reports` says whether objectives and bounds of the model are those of the run. Raises a `RuntimeError` if the
+    solver refuses the model.
     """
     from ortools.sat.python import cp_model
 

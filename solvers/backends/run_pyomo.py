@@ -90,17 +90,9 @@ def run_pyomo(
 
     No bound rests on the back end alone: released solvers have returned wrong optima, and their tolerances can too.
     What CP-SAT cannot confirm in the time that is left is not claimed. Instances beyond the reach of the model are not
-    tried: the run ends at once as failed, with the start and the bound that it was given.
-
-    Parameters
-    ----------
-    build
-        Makes the model: a class, or a `functools.partial` of one.
-
-    Raises
-    ------
-    ContradictionError
-        If CP-SAT finds a schedule below what the back end proves, or the back end finds none where one is verified.
+    tried: the run ends at once as failed, with the start and the bound that it was given. `build` is a class, or a
+    `functools.partial` of one. Raises a `ContradictionError` if CP-SAT finds a schedule below what the back end proves,
+    or the back end finds none where one is verified.
     """
     schedule = run.start
     at_most = None if schedule is None else objective_value(instance, schedule, objective)

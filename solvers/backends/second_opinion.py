@@ -280,15 +280,8 @@ def asked_of_cp_sat(
 ) -> tuple[str | None, DagSchedule | None]:
     """Ask CP-SAT to refute that a schedule with an objective below a bound exists, for a solver that claims the bound.
 
-    Parameters
-    ----------
-    run
-        Threads, seed and the time that is left; nothing that was proved before is handed over.
-
-    Returns
-    -------
-    tuple
-        What confirms the bound (None: nothing), and a schedule that may contradict it (None: none was found).
+    `run` has threads, seed and the time that is left; nothing that was proved before is handed over. Returns what
+    confirms the bound (None: nothing), and a schedule that may contradict it (None: none was found).
     """
     opinion = second_opinion(SecondCpSat(), instance, objective, bound, run, own_windows_only=False)
     return opinion.confirmed_by, opinion.schedule

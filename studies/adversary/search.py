@@ -25,15 +25,8 @@ if TYPE_CHECKING:
 class Cooling:
     """Temperatures of a search, in units of the ratio: geometric from the first step to the last.
 
-    Parameters
-    ----------
-    hot, cold
-        At the first and at the last step; both above 0, `cold` at most `hot`.
-
-    Raises
-    ------
-    ValueError
-        If a temperature or the number of steps is out of range.
+    `hot` and `cold` are the first and the last one, both above 0, `cold` at most `hot`. Raises a `ValueError` if a
+    temperature or the number of steps is out of range.
     """
 
     hot: float = 0.1

@@ -27,15 +27,8 @@ OPTIMUM, CONFIRMED = "*", DAGGER
 class BoundComparison(Tabular):
     """Bound tables of several instances.
 
-    Parameters
-    ----------
-    tables
-        As `solvers.lower_bound` returns them, all for one objective and one rule of contention.
-
-    Raises
-    ------
-    ValueError
-        If they bound different objectives, or under different rules of contention, or of different problems.
+    The tables are those of `solvers.lower_bound`. Raises a `ValueError` if they bound different objectives, or under
+    different rules of contention, or of different problems.
     """
 
     def __init__(self, tables: Sequence[BoundTable]) -> None:

@@ -108,15 +108,8 @@ COORDINATES = ("family", "cluster", "tasks", "jobs", "gpus", "ccr", "load", "het
 def study_bound_ratios(store: StudyStore) -> pd.DataFrame:
     """Return the ratios of all bounds and exact references, one row per run, with the coordinates of the instances.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As `bound_ratios`, and those of `COORDINATES` that the store has.
-
-    Raises
-    ------
-    ContradictionError
-        If a bound is above a verified schedule; a reproducer file is left.
+    The rows are those of `bound_ratios`, with those of `COORDINATES` that the store has. Raises a `ContradictionError`
+    if a bound is above a verified schedule; a reproducer file is left.
     """
     record = study_record(store)
     ratios = bound_ratios(record.references, record.instances)

@@ -127,17 +127,8 @@ def seed_means(runs: pd.DataFrame, column: str) -> NDArray[np.float64]:
 def seed_interval(values: Sequence[float] | NDArray[np.float64], *, level: float = 0.95) -> Interval | None:
     """Return Student's interval of a mean, for the few seeds that a learned method is trained with.
 
-    A bootstrap of five numbers is too narrow; this one supposes that they are normally distributed.
-
-    Parameters
-    ----------
-    values
-        One per seed.
-
-    Returns
-    -------
-    Interval or None
-        None for fewer than two values.
+    A bootstrap of five numbers is too narrow; this one supposes that they are normally distributed. The values are one
+    per seed; None for fewer than two.
     """
     data = np.asarray(values, dtype=np.float64)
     if len(data) < 2:

@@ -109,17 +109,8 @@ DECIMALS = 12
 def signed_ranks(differences: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rank of every absolute difference, ties averaged, with its sign; 0 for a difference of 0.
 
-    Zeros take part in the ranking and so hold the lowest ranks (Pratt 1959), which then count for neither side.
-
-    Parameters
-    ----------
-    differences
-        Any finite numbers, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If a difference is not finite.
+    Zeros take part in the ranking and so hold the lowest ranks (Pratt 1959), which then count for neither side. The
+    differences have shape (n,). Raises a `ValueError` if one of them is not finite.
     """
     from scipy.stats import rankdata
 

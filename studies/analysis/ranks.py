@@ -30,15 +30,8 @@ class FriedmanTest:
 def average_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean rank of every method; 1 is best, ties share the mean of their ranks.
 
-    Parameters
-    ----------
-    values
-        One row per instance and one column per method, without NaN; smaller is better.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing or there is no instance.
+    `values` have a row per instance and a column per method, smaller is better. Raises a `ValueError` if one is missing
+    or there is no instance.
     """
     from scipy.stats import rankdata
 

@@ -67,15 +67,8 @@ class EntryOptions:
     def entries(self, known: "Library", *, is_open: bool = False) -> "list[LedgerEntry]":
         """Return the entries that are meant, in the order of the catalogue.
 
-        Parameters
-        ----------
-        is_open
-            Whether to leave out those whose optimum is proved.
-
-        Raises
-        ------
-        BadInputError
-            If no instance has the family, or a name that begins as given.
+        `is_open` leaves out those whose optimum is proved. Raises a `BadInputError` if no instance has the family, or a
+        name that begins as given.
         """
         families = dict.fromkeys(entry.family for entry in known.catalogue.values())
         if self.family is not None:

@@ -118,15 +118,8 @@ def _chosen_network(place: str, name: str, values: Mapping[str, Any]) -> str:
 def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
     """Refuse values that would make every run fail: predictor, its parameters, placement, those of A-SRPT and agents.
 
-    Parameters
-    ----------
-    parameters
-        All parameters of a policy, including defaults.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown or a value out of range; the message begins with the parameter.
+    The parameters include defaults. Raises a `ValueError` if a name is unknown or a value out of range; the message
+    begins with the parameter.
     """
     from heuristics.jobs.placements.registry import placement_rule
     from heuristics.jobs.policies.a_srpt import MODES

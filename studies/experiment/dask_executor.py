@@ -47,17 +47,9 @@ class DaskExecutor:
     answers. Runs are made in subprocesses of the Dask workers, with the limits that they have anywhere. Instances are
     sent with the first run of each on a worker; nothing else of this machine need be visible there, but optgap must be
     installed in the same version, and so must the modules of one's own methods. Workers may come and go. A run whose
-    worker is lost is made again; what is stored is stored by this process alone, so nothing is there twice.
-
-    Parameters
-    ----------
-    address
-        Address of the scheduler, such as ``tcp://host:8786``.
-
-    Raises
-    ------
-    ExecutorError
-        If nothing answers there, or no worker has this software.
+    worker is lost is made again; what is stored is stored by this process alone, so nothing is there twice. The address
+    of the scheduler is such as ``tcp://host:8786``. Raises an `ExecutorError` if nothing answers there, or no worker
+    has this software.
     """
 
     def __init__(self, address: str) -> None:

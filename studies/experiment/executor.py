@@ -83,15 +83,7 @@ class Executor(Protocol):
 class LocalExecutor:
     """Worker processes, each of which makes one run at a time; a run with several threads counts as so many.
 
-    Parameters
-    ----------
-    workers
-        Largest number of processes.
-
-    Raises
-    ------
-    ValueError
-        If there are none.
+    Raises a `ValueError` if `workers`, the largest number of processes, is below 1.
     """
 
     def __init__(self, workers: int) -> None:

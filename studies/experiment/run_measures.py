@@ -39,15 +39,8 @@ def solve_with_figures(
 ) -> tuple[Result[JobsInstance, JobsSchedule], dict[str, float]]:
     """Run `solve`, and return what is proved about the run, or what its agents did, beside the result.
 
-    Returns
-    -------
-    tuple
-        The result, and the fields of `MeasuredGuarantee` or `AgentsFigures`; no fields where neither is known.
-
-    Raises
-    ------
-    ContradictionError
-        As `solve_with_guarantee`.
+    What is known are the fields of `MeasuredGuarantee` or `AgentsFigures`; no fields where neither is known. Raises as
+    `solve_with_guarantee`.
     """
     if method != AGENTS:
         result, guarantee = solve_with_guarantee(instance, method, parameters=parameters, **options)
@@ -117,15 +110,8 @@ def solve_with_guarantee(
 ) -> tuple[Result[JobsInstance, JobsSchedule], MeasuredGuarantee | None]:
     """Run `solve`, and measure the guarantee of the run where there is one.
 
-    Returns
-    -------
-    Result and MeasuredGuarantee or None
-        None where nothing is proved about the run.
-
-    Raises
-    ------
-    ContradictionError
-        If the run is above its proved upper bound, or as `solve`; a reproducer file is left.
+    The guarantee is None where nothing is proved about the run. Raises a `ContradictionError` if the run is above its
+    proved upper bound, or as `solve`; a reproducer file is left.
     """
     objective = JobsObjective(objective)
     if not has_guarantee(method, parameters, objective):

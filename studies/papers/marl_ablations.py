@@ -172,15 +172,7 @@ Thing = TypeVar("Thing", bound=_HasName)
 def named(things: Sequence[Thing], text: str, expected: str) -> tuple[Thing, ...]:
     """Return the things that a text names, separated by semicolons (names may contain commas), in their own order.
 
-    Parameters
-    ----------
-    expected
-        Beginning of a message, such as ``only: expected some of``.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown.
+    `expected` begins a message, such as ``only: expected some of``. Raises a `ValueError` if a name is unknown.
     """
     names = [part.strip() for part in text.split(";")]
     known = [thing.name for thing in things]

@@ -555,16 +555,8 @@ def plan_distance_figure(table: PlanDistanceTable, ax: Axes | None = None, *, di
 
     Upper rows: a family each, with a point per instance and its 95 % interval, by one definition of distance. Middle:
     all definitions over all instances, as boxes. Lower rows: smallest, mean and largest of the published values.
-
-    Parameters
-    ----------
-    distance
-        Name of the definition for the upper rows.
-
-    Raises
-    ------
-    ValueError
-        If the study has no such distance.
+    `distance` is the name of the definition for the upper rows. Raises a `ValueError` if the study has no such
+    distance.
     """
     one_of(distance, table.distances, "distance")
     others = [name for name in table.distances if table.pearson_of(name)]

@@ -73,17 +73,8 @@ def busy_cluster(num_servers: int, arrivals: int, seed: int) -> BusyCluster:
     """Return servers of eight GPUs of one of four kinds in turn, four servers to a rack, and jobs that interfere; ours.
 
     Jobs are those of ``jobs-co-located`` with gangs of 1 to 16 GPUs. They are the same for every number of servers;
-    only the number of running jobs differs.
-
-    Parameters
-    ----------
-    arrivals
-        Jobs to decide on.
-
-    Raises
-    ------
-    ValueError
-        If there are no servers or no arrivals.
+    only the number of running jobs differs. `arrivals` is the number of jobs to decide on. Raises a `ValueError` if
+    there are no servers or no arrivals.
     """
     if num_servers < 1:
         raise ValueError(f"num_servers: expected at least 1, got {num_servers}.")
@@ -193,17 +184,9 @@ def measure_decisions(num_servers: int, num_agents: int, decisions: int, seed: i
     """Measure decisions of agents with random parameters, whose values change no time; on one thread.
 
     Three quarters of the GPUs are always busy, and sixteen jobs at a time arrive, see `busy_cluster`. Only the times
-    differ between calls with the same arguments.
-
-    Parameters
-    ----------
-    decisions
-        Decisions to measure after the warm-up; the round of the last one is finished.
-
-    Raises
-    ------
-    ValueError
-        If `decisions` is not in 1 to `MAX_DECISIONS`, or there are too many agents for the servers.
+    differ between calls with the same arguments. `decisions` are measured after the warm-up; the round of the last one
+    is finished. Raises a `ValueError` if their number is not in 1 to `MAX_DECISIONS`, or there are too many agents for
+    the servers.
     """
     if not 1 <= decisions <= MAX_DECISIONS:
         raise ValueError(f"decisions: expected 1 to {MAX_DECISIONS}, got {decisions}.")

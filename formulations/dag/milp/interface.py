@@ -59,15 +59,7 @@ def check_model_size(
 ) -> None:
     """Refuse instances where tolerances could switch rows off, or where the model would have too many rows.
 
-    Parameters
-    ----------
-    within
-        Windows; not all of them empty.
-
-    Raises
-    ------
-    ModelTooLargeError
-        If one of them is exceeded.
+    The windows are not all empty. Raises a `ModelTooLargeError` if a limit is exceeded.
     """
     horizon = int(within.latest_finish[within.around.allowed].max(initial=0))
     if horizon > max_horizon:

@@ -120,15 +120,7 @@ def fit_models(
 ) -> tuple[dict[str, SpeedModel], NDArray[np.float32]]:
     """Fit constant, ridge and network to all rows.
 
-    Parameters
-    ----------
-    epochs
-        Passes over all rows; default `EPOCHS`.
-
-    Returns
-    -------
-    tuple
-        The models by name, and the losses of the network.
+    `epochs` are passes over all rows, by default `EPOCHS`. Returns the models by name, and the losses of the network.
     """
     from heuristics.jobs.interference_predictor.fit_network import EPOCHS, fit_network
 

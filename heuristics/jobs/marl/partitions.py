@@ -115,15 +115,8 @@ DEFAULT_AGENTS = 4
 def checked_agents(instance: JobsInstance, agents: int | None) -> int:
     """Return a number of agents under whose partitions every job has a home.
 
-    Parameters
-    ----------
-    agents
-        A; None for `most_agents`.
-
-    Raises
-    ------
-    ValueError
-        If some job has no home under A, or there are too few servers or borders between racks.
+    `agents` is A; None for `most_agents`. Raises a `ValueError` if some job has no home under A, or there are too few
+    servers or borders between racks.
     """
     if agents is None:
         return most_agents(instance)

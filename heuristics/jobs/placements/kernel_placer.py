@@ -259,15 +259,7 @@ _NOTHING = Fraction(0)
 class KernelPlacer:
     """Runs kernels and reads their answers.
 
-    Parameters
-    ----------
-    phi
-        See `restricted_times`; None: all kinds that a stage may use.
-
-    Raises
-    ------
-    ValueError
-        As `jobs_arrays`.
+    `phi` as in `restricted_times`; None: all kinds that a stage may use. Raises as `jobs_arrays`.
     """
 
     def __init__(self, instance: JobsInstance, phi: Fraction | int | None = None) -> None:

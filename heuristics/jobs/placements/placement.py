@@ -107,14 +107,7 @@ class Placer(Protocol):
     def place(self, job: int, free: NDArray[np.int64]) -> JobPlacement | None:
         """Return a placement of a job on free GPUs, or None if there is none.
 
-        Parameters
-        ----------
-        free
-            Free GPUs of each server, shape (servers,), int64, between 0 and all of them; not changed.
-
-        Raises
-        ------
-        ValueError
-            If `free` has another shape or type.
+        `free`, which is not changed, has the free GPUs of each server, shape (servers,), int64. Raises a `ValueError`
+        if it has another shape or type.
         """
         ...
