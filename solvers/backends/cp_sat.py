@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from instances.dag.contention import Contention
 from instances.dag.objective import Objective, objective_value
 from solvers.backends.down_sets import searched_down_sets
 from solvers.run.contradiction import raise_contradiction
+from solvers.run.exact_run import in_second_thread
 from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
@@ -269,30 +269,8 @@ def solve_in_thread(
 
     if reports:
         solver.best_bound_callback = lambda bound: run.report(None, _rounded_up(bound))
-    statuses: list[cp_model.CpSolverStatus] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            statuses.append(solver.solve(model, Incumbents() if reports else None))
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=work, name="cp-sat", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.05)
-            if run.should_stop():
-                solver.stop_search()
-    except BaseException:  # a second Ctrl-C, say: no search goes on unseen
-        while thread.is_alive():
-            solver.stop_search()
-            thread.join(0.05)
-        raise
-    if errors:
-        raise errors[0]
-    return statuses[0]
+    callback = Incumbents() if reports else None
+    return in_second_thread(lambda: solver.solve(model, callback), run.should_stop, solver.stop_search)
 
 
 def _rounded_up(bound: float) -> int | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from heuristics.search.clock import Stopwatch
+from solvers.run.exact_run import in_second_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -230,28 +231,12 @@ def run_highs(
 
     highs.cbMipImprovingSolution.subscribe(on_improvement)
     highs.cbMipInterrupt.subscribe(on_interrupt)
-    errors: list[BaseException] = []
 
     def work() -> None:
-        try:
-            with silenced():
-                highs.run()
-        except BaseException as error:
-            errors.append(error)
+        with silenced():
+            highs.run()
 
-    thread = threading.Thread(target=work, name="highs", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.05)
-            if should_stop():
-                stopping.set()
-    except BaseException:  # a second Ctrl-C, say: no search goes on unseen
-        stopping.set()
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
+    in_second_thread(work, should_stop, stopping.set)
     return _answer(highs, watch.seconds, heard)
 
 

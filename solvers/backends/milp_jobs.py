@@ -42,7 +42,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
     from formulations.jobs.milp.time_indexed import TimeIndexedJobsModel
     from formulations.model_too_large import ModelTooLargeError
     from solvers.backends.highs import compile_milp, run_highs
-    from solvers.backends.run_pyomo import HIGHS_ERROR, not_confirmed
+    from solvers.backends.run_pyomo import HIGHS_ERROR, next_multiple, not_confirmed, whole_ticks
 
     weights = objective_weights(instance, objective).tolist()
     bound = max(run.lower_bound, sets_of_kinds(instance, objective))
@@ -77,7 +77,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
         time_limit=run.seconds_left() * (1.0 - CONFIRMATION_SHARE),
         threads=run.threads,
         seed=run.seed,
-        report=lambda value, _: run.report(_ticks(value), None),  # a bound counts once it is confirmed
+        report=lambda value, _: run.report(whole_ticks(value), None),  # a bound counts once it is confirmed
         should_stop=run.should_stop,
     )
     if answer.solution is not None:
@@ -85,7 +85,7 @@ def milp_jobs(instance: JobsInstance, objective: JobsObjective, run: ExactRun[Jo
             column.set_value(value, skip_validation=True)
         best = _better(instance, objective, best, model.schedule().jobs_schedule(instance, table))
     value = jobs_objective_value(instance, best, objective)
-    claimed = min(_rounded_up(answer.dual_bound, value, step), value)
+    claimed = min(next_multiple(answer.dual_bound, value, step), value)
     if answer.is_infeasible:
         claimed = value  # the start is within the limits, so this is wrong, or nothing but the start is left
     confirmed_by = None
@@ -154,15 +154,3 @@ def _better(
     if verify_jobs_schedule(instance, new):
         return old
     return min(old, new, key=lambda one: jobs_objective_value(instance, one, objective))
-
-
-def _ticks(value: float | None) -> int | None:
-    """Return an objective that a solver reports as ticks."""
-    return None if value is None or not math.isfinite(value) else round(value)
-
-
-def _rounded_up(bound: float | None, at_most: int, step: int) -> int:
-    """Round a bound up to a multiple of the objective's step, less what tolerances of 1e-6 can amount to; else 0."""
-    if bound is None or not math.isfinite(bound):
-        return 0
-    return step * math.ceil((bound - 1e-3 - 1e-6 * at_most) / step)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from solvers.backends.run_pyomo import BackEndAnswer, run_milp, run_pyomo
+from solvers.run.exact_run import in_second_thread
 from solvers.run.outcome import Termination
 from solvers.run.versions import version_of
 
@@ -125,30 +125,7 @@ class _Watched:
         """Solve; an exception, a second Ctrl-C say, ends the search before it goes on its way."""
         model = self._model
         assert model is not None
-        errors: list[BaseException] = []
-
-        def work() -> None:
-            try:
-                model.optimizeNogil()
-            except BaseException as error:
-                errors.append(error)
-
-        thread = threading.Thread(target=work, name="scip", daemon=True)
-        thread.start()
-        is_stopping = False
-        try:
-            while thread.is_alive():
-                thread.join(0.05)
-                is_stopping = is_stopping or self._should_stop()
-                if is_stopping:
-                    _interrupt(model)
-        except BaseException:
-            while thread.is_alive():
-                _interrupt(model)
-                thread.join(0.05)
-            raise
-        if errors:
-            raise errors[0]
+        in_second_thread(model.optimizeNogil, self._should_stop, partial(_interrupt, model))
 
 
 def _interrupt(model: pyscipopt.Model) -> None:

@@ -117,7 +117,7 @@ def run_pyomo(
         time_limit=run.seconds_left() * (1.0 - CONFIRMATION_SHARE),
         threads=run.threads,
         seed=run.seed,
-        report=lambda value, _: run.report(_ticks(value), None),  # a bound counts once it is confirmed
+        report=lambda value, _: run.report(whole_ticks(value), None),  # a bound counts once it is confirmed
         should_stop=run.should_stop,
     )
     if answer.has_solution:
@@ -125,7 +125,7 @@ def run_pyomo(
     if answer.is_infeasible:
         return _infeasible(instance, objective, run, schedule, answer, back_end)
     termination = Termination.INTERRUPTED if run.should_stop() else answer.termination
-    claimed, confirmed_by = _rounded_up(answer.dual_bound, within.at_most, step) or 0, None
+    claimed, confirmed_by = next_multiple(answer.dual_bound, within.at_most, step), None
     if schedule is not None:
         claimed = min(claimed, objective_value(instance, schedule, objective))
     if claimed > run.lower_bound and not run.should_stop():
@@ -212,15 +212,15 @@ def _least_step(instance: DagInstance, objective: Objective) -> int:
     return max(math.gcd(*instance.weight.tolist()), 1)
 
 
-def _ticks(value: float | None) -> int | None:
+def whole_ticks(value: float | None) -> int | None:
     """Return an objective that a solver reports as ticks."""
     return None if value is None or not np.isfinite(value) else round(value)
 
 
-def _rounded_up(bound: float | None, at_most: int, step: int) -> int | None:
-    """Round a bound up to a multiple of the objective's step, less what tolerances of 1e-6 can amount to."""
+def next_multiple(bound: float | None, at_most: int, step: int) -> int:
+    """Round a bound up to a multiple of the objective's step, less what tolerances of 1e-6 can amount to; else 0."""
     if bound is None or not np.isfinite(bound):
-        return None
+        return 0
     return step * math.ceil((bound - 1e-3 - 1e-6 * at_most) / step)
 
 

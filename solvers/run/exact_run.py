@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from solvers.run.outcome import ScheduleT
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from heuristics.search.clock import Stopwatch
     from heuristics.search.progress import Progress
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -83,6 +85,40 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def in_second_thread(work: Callable[[], T], should_stop: Callable[[], bool], stop: Callable[[], None]) -> T:
+    """Return the result of work in a second thread, so that the first one can hear Ctrl-C and stop the search.
+
+    From the moment at which `should_stop` returns True, `stop` is called about twenty times a second, because a solver
+    may refuse to stop at first.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def keep() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=keep, name="solver", daemon=True)
+    thread.start()
+    is_stopping = False
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+            is_stopping = is_stopping or should_stop()
+            if is_stopping:
+                stop()
+    except BaseException:  # a second Ctrl-C, say: no search goes on unseen
+        while thread.is_alive():
+            stop()
+            thread.join(0.05)
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 class Interrupt:

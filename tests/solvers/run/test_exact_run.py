@@ -1,4 +1,4 @@
-"""Tests of Ctrl-C as a stop criterion."""
+"""Tests of Ctrl-C as a stop criterion, and of solvers in a second thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from heuristics.search.progress import Progress
-from solvers.run.exact_run import Interrupt
+from solvers.run.exact_run import Interrupt, in_second_thread
 
 
 def test_first_signal_is_remembered_second_ends() -> None:
@@ -54,3 +54,26 @@ def test_other_threads_hear_nothing() -> None:
     thread.start()
     thread.join()
     assert seen == [(False, True)]
+
+
+def test_second_thread() -> None:
+    """Tests the result, an error of the work, that a stop that is refused at first is repeated, and a second Ctrl-C."""
+    assert in_second_thread(lambda: 7, lambda: False, lambda: None) == 7
+    with pytest.raises(ZeroDivisionError):
+        in_second_thread(lambda: 1 // 0, lambda: False, lambda: None)
+    asked, over, answers = [], threading.Event(), iter([False, True])
+
+    def stop() -> None:
+        asked.append(None)
+        if len(asked) == 2:
+            over.set()
+
+    assert in_second_thread(over.wait, lambda: next(answers), stop)
+    assert len(asked) >= 2
+    over.clear()
+
+    def interrupt() -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_second_thread(over.wait, interrupt, over.set)
