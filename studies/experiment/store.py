@@ -8,12 +8,14 @@ import sqlite3
 import threading
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from instances.readers.optgap_json import write_instance_file
 from instances.waiting import turns
+from studies.experiment.run_answer import RunAnswer
 from studies.experiment.specification import DAG
 from studies.experiment.stored_documents import read_stored_instance
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
     from instances.jobs.instance import JobsInstance
     from studies.experiment.plan import StudyPlan
-    from studies.experiment.run_answer import RunAnswer
     from studies.experiment.specification import StudySpec
 
 
@@ -110,21 +111,8 @@ CREATE INDEX IF NOT EXISTS runs_with_bound ON runs (sha256, bound DESC, position
 Tasks and edges are those of DAG instances, the load that of jobs. `figures` are more numbers of a schedule, as JSON.
 """
 
-ANSWER_COLUMNS = (
-    "objective",
-    "bound",
-    "bound_method",
-    "bound_proof",
-    "is_infeasible",
-    "termination",
-    "seconds",
-    "evaluations",
-    "trace",
-    "schedule",
-    "figures",
-    "error",
-)
-"""What a run brings back: the fields of `RunAnswer`."""
+ANSWER_COLUMNS = [field.name for field in fields(RunAnswer) if field.name not in ("is_interrupted", "is_contradiction")]
+"""What a run brings back: columns of `runs`."""
 
 
 INSTANCE_COLUMNS = "sha256, name, file, origin, family, cluster, ccr, heterogeneity, tasks, gpus, edges, position"
