@@ -152,7 +152,7 @@ def _changed(change: Callable[[dict[str, Any]], object]) -> str:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.pop("interference"), r"jobs\[0\]\.use: expected no such key\."),
+        (lambda d: d.pop("interference"), r"jobs\[0\]\.use: expected no such key \(did you mean user\?\)\."),
         (lambda d: d.pop("racks"), r"servers\[0\]\.rack: expected no such key\."),
         (lambda d: d["interference"].update(more=1), r"interference\.more: expected no such key\."),
         (lambda d: d["racks"][0].update(more=1), r"racks\[0\]\.more: expected no such key\."),

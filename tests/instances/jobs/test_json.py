@@ -21,7 +21,6 @@ from instances.jobs.json import (
     write_jobs_schedule,
 )
 from instances.jobs.schedule import JobsSchedule
-from instances.text_file import file_format
 from tests.jobs_strategies import jobs_instances, placements, worked_example
 
 if TYPE_CHECKING:
@@ -59,10 +58,6 @@ def test_files(tmp_path: Path) -> None:
     write_jobs_schedule(instance, _schedule(instance), tmp_path / "s.json")
     assert read_jobs_instance(tmp_path / "i.json").sha256 == instance.sha256
     assert read_jobs_schedule(tmp_path / "s.json", instance).start.tolist() == [30, 2, 4]
-    assert [file_format(tmp_path / name) for name in ("i.json", "s.json")] == ["optgap/jobs", "optgap/jobs-schedule"]
-    (tmp_path / "broken.json").write_text("{")
-    (tmp_path / "list.json").write_text("[]")
-    assert [file_format(tmp_path / name) for name in ("broken.json", "list.json")] == [None, None]
 
 
 def test_the_format() -> None:

@@ -78,7 +78,7 @@ def test_bound(run: Run, fork_file: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["solve", "fork.json", "--contention", "port"], "--contention: expected none or nic, got 'port'.\n"),
+        (["solve", "fork.json", "--contention", "port"], "--contention: expected one of none, nic, got 'port'.\n"),
         (
             ["solve", "fork.json", "-m", "milp-disjunctive", "--contention", "nic"],
             "--contention: expected none for milp-disjunctive, which does not know the rule, got nic.\n",

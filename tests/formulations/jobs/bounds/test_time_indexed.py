@@ -63,10 +63,10 @@ def test_no_word_of_the_solver_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     least = release_plus_duration(instance, TOTAL)
     rng = np.random.default_rng(3)
     for multipliers in (
-        lambda lp: None,
-        lambda lp: np.full(len(lp.limit), 1e9),
-        lambda lp: np.full(len(lp.limit), np.nan),
-        lambda lp: rng.normal(scale=3.0, size=len(lp.limit)),
+        lambda lp, *_: None,
+        lambda lp, *_: np.full(len(lp.limit), 1e9),
+        lambda lp, *_: np.full(len(lp.limit), np.nan),
+        lambda lp, *_: rng.normal(scale=3.0, size=len(lp.limit)),
     ):
         monkeypatch.setattr(pattern_lp, "highs_multipliers", multipliers)
         for bound in (jobs_time_indexed, interval_indexed):
