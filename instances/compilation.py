@@ -18,16 +18,18 @@ PATIENCE_SECONDS = 0.5
 """Compilations that are shorter in all are not mentioned."""
 
 
+TEXT = "Compiling kernels for this machine, once per installation"
+
+
 def print_progress(functions: int, seconds: float, is_over: bool) -> None:
     """Say on stderr that kernels are compiled: on a terminal in one line that counts, else once."""
     if sys.stderr is None or sys.stderr.closed:
         return
-    text = "Compiling kernels for this machine, once per installation"
     try:
         if sys.stderr.isatty():
-            sys.stderr.write(f"\r{text}: {functions} functions, {seconds:.0f} s{chr(10) if is_over else ''}")
+            sys.stderr.write(f"\r{TEXT}: {functions} functions, {seconds:.0f} s{chr(10) if is_over else ''}")
         elif not COMPILATION.has_been_said:
-            sys.stderr.write(f"{text} ...\n")
+            sys.stderr.write(f"{TEXT} ...\n")
         sys.stderr.flush()
     except OSError:  # a full disk or a closed pipe must not end the run
         pass
@@ -45,6 +47,8 @@ class Compilation:
     say
         Receives functions, seconds and whether the compilation is over, when there is something to say; None for
         silence.
+    workers
+        When workers of this process began to compile what they compile now, by process.
     watch
         Receives True when the seconds of compilation begin to count, and False when they end.
     """
@@ -53,6 +57,7 @@ class Compilation:
         self.functions = 0
         self.has_been_said = False
         self.say: Callable[[int, float, bool], None] | None = print_progress
+        self.workers: dict[int, float] = {}
         self.watch: Callable[[bool], None] = lambda is_running: None
         self._depth = 0
         self._state: tuple[float, float | None] = (0.0, None)  # seconds so far, begin; one value, for other threads
@@ -67,6 +72,14 @@ class Compilation:
         """Seconds of compilation in this process, the present one included."""
         finished, begin = self._state
         return finished if begin is None else finished + time.perf_counter() - begin
+
+    def text(self) -> str | None:
+        """Return what a display shows while kernels are compiled, here or by a worker; None if they are not."""
+        now = time.perf_counter()
+        if self.is_running and self.functions and self.seconds >= PATIENCE_SECONDS:
+            return f"{TEXT}: {self.functions} functions, {self.seconds:.0f} s"
+        since = min(self.workers.values(), default=now)
+        return f"{TEXT}: {now - since:.0f} s" if now - since >= PATIENCE_SECONDS else None
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from heuristics.search.clock import Stopwatch
 from heuristics.search.progress import Callback
+from instances.compilation import COMPILATION
 from solvers.table import printable
 from studies.cli.output import before_answers, note
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.live import Live
-    from rich.progress import Progress
+    from rich.progress import Progress, Task
     from rich.text import Text
 
     from heuristics.search.progress import Progress as SearchProgress
@@ -89,6 +90,7 @@ class Display:
         """Begin, or go on."""
         self._is_over = threading.Event()
         if sys.stderr.isatty():
+            COMPILATION.say = None  # this display says it
             self._draw()
         else:
             self._speaker = threading.Thread(target=self._tell, args=(self._is_over,), daemon=True)
@@ -158,6 +160,8 @@ class LiveProgress(Display, Callback):
 
     def line(self) -> str:
         """Return the state as text."""
+        if compiling := COMPILATION.text():
+            return compiling
         objective, bound = self._objective, self.lower_bound
         parts = [f"{self._watch.seconds:6.1f} s", self.doing]
         if self._started is not None:
@@ -242,7 +246,7 @@ class RunProgress(Display):
 
     def line(self) -> str:
         """Return the state as text."""
-        return f"{self._watch.seconds:6.1f} s  {self._done} of {self._total}  {self._doing}"
+        return f"{self._watch.seconds:6.1f} s  {self._done} of {self._total}  {COMPILATION.text() or self._doing}"
 
     def update(self, doing: str, done: int, total: int) -> None:
         """Show what is going on."""
@@ -255,12 +259,20 @@ class RunProgress(Display):
         """Show the bar."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        class Doing(TextColumn):
+            """What is going on, or that kernels are compiled."""
+
+            def render(self, task: Task) -> Text:
+                """Return the text for Rich."""
+                return Text(COMPILATION.text() or task.description)
 
         self._bar = Progress(
             TimeElapsedColumn(),
             BarColumn(bar_width=BAR_WIDTH),
             MofNCompleteColumn(),
-            TextColumn("{task.description}", markup=False),
+            Doing("{task.description}"),
             console=Console(stderr=True),
             transient=True,
             redirect_stdout=False,

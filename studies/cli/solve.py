@@ -66,7 +66,9 @@ def solve_command(
         instance = problem.codec.read_instance(file)
     places = {"contention": "--contention"} | {name: f"--set {name}" for name in parameters}
     with options(places, method), LiveProgress("bounding") as progress:
-        bounds = lower_bound(instance, time_limit=run.time_limit, **common).unless_interrupted()
+        is_quick = problem.method_named(method).kind == "construction"
+        names = problem.quick_bounds(instance, *common.values()) if is_quick else None
+        bounds = lower_bound(instance, methods=names, time_limit=run.time_limit, **common).unless_interrupted()
         if against is not None:  # an exact method proves the bound first
             progress.doing = against
             proven = lower_bound(instance, methods=[against], **common, **limits)

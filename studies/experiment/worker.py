@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.compilation import COMPILATION
 from studies.experiment.run_answer import RunAnswer, RunLimit
 
 if TYPE_CHECKING:
@@ -131,9 +132,11 @@ class Worker:
                     break
                 if content:
                     compiling_since = time.monotonic()
+                    COMPILATION.workers[connection.pid] = time.perf_counter()
                 elif compiling_since is not None:
                     begin += time.monotonic() - compiling_since
                     compiling_since = None
+                    COMPILATION.workers.pop(connection.pid, None)
                 continue
             is_late = limit.seconds is not None and time.monotonic() - begin > limit.seconds
             if is_late and compiling_since is None:
@@ -159,6 +162,8 @@ class Worker:
         """End the process, make room for the next one, and return how it ended."""
         with self._lock:
             connection, self._connection = self._connection, None
+            if connection is not None:
+                COMPILATION.workers.pop(connection.pid, None)
         return "" if connection is None else connection.close()
 
 
