@@ -268,7 +268,7 @@ def _stamp(function: Any) -> tuple[Any, ...]:
     while waiting:
         current = waiting.pop()
         status = os.stat(current.__code__.co_filename)
-        files[os.path.basename(current.__code__.co_filename)] = (status.st_mtime, status.st_size)
+        files[current.__module__] = (status.st_mtime, status.st_size)
         for name in current.__code__.co_names:
             value = current.__globals__.get(name)
             called = getattr(value, "py_func", None)

@@ -20,13 +20,23 @@ if TYPE_CHECKING:
 
 INNER = """
 from instances.kernels import inner_kernel
+from deeper.inner_module import nothing
 
 SHARE = {share}
 
 @inner_kernel
 def part(x):
-    return x * SHARE + {more}
+    return x * SHARE + {more} + nothing()
 """
+
+DEEPER = """
+from instances.kernels import inner_kernel
+
+@inner_kernel
+def nothing():
+    return 0
+"""
+"""A module that has the same file name as another one, which is the one that changes."""
 
 OUTER = """
 import json, sys, warnings
@@ -54,6 +64,8 @@ class Program:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "outer_program.py").write_text(OUTER)
+        (folder / "deeper").mkdir()
+        (folder / "deeper" / "inner_module.py").write_text(DEEPER)
         self.write()
 
     def write(self, share: int = 2, more: int = 1) -> None:
