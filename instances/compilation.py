@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 PATIENCE_SECONDS = 0.5
-"""Compilations that are shorter in all are not mentioned."""
-
+"""While all compilations together are shorter, nobody is told."""
 
 TEXT = "Compiling kernels for this machine, once per installation"
+"""How every line about compilation begins."""
 
 
 def print_progress(functions: int, seconds: float, is_over: bool) -> None:

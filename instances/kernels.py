@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import threading
 import time
 import warnings
 from functools import cached_property
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
 
 
 MOST_SECONDS_OF_WAITING = 120.0
-"""So long a process waits for another one that compiles."""
+"""How long a process waits for another one that compiles, before it compiles for itself."""
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function when it is first called from Python, once per installation; it releases the lock of Python."""
+    """Compile a function when it is first called from Python, once per installation; it runs without Python's lock."""
     compiled: Any = CPUDispatcher(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True})
     compiled._cache = _cache_of(function)  # noqa: SLF001  # as `cache=True` does, with a cache of our own
     return compiled  # type: ignore[no-any-return]
@@ -132,12 +133,13 @@ event.register("numba:compile", _Listener())
 class _OneCompiler(event.Listener):
     """Lets one process at a time compile into a folder, so that the others find there what they need.
 
-    Two processes that begin at once would else compile the same kernels side by side. A process that waits in vain,
-    because the other one was stopped, compiles for itself.
+    Two processes that begin at once would otherwise compile the same kernels side by side. A process that waits in
+    vain, because the other one was stopped, compiles for itself.
     """
 
     def __init__(self) -> None:
         self._depth = 0
+        self._counting = threading.Lock()  # a thread that waits for Numba's own lock is counted too
         self._file: int | None = None
 
     def take(self, folder: str) -> bool:
@@ -162,14 +164,16 @@ class _OneCompiler(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """Note that Numba looks for a kernel, or for one that it calls."""
-        self._depth += 1
+        with self._counting:
+            self._depth += 1
 
     def on_end(self, event: Any) -> None:
         """Let others compile when the outermost search is over, whatever came of it."""
-        self._depth -= 1
-        if self._depth == 0 and self._file is not None:
-            os.close(self._file)
-            self._file = None
+        with self._counting:
+            self._depth -= 1
+            if self._depth == 0 and self._file is not None:
+                os.close(self._file)
+                self._file = None
 
 
 _ONE_COMPILER = _OneCompiler()

@@ -197,10 +197,10 @@ class Problem:
             return None
         return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule == contention)]
 
-    def quick_bounds(self, instance: Any, objective: str, contention: Contention) -> list[str]:
-        """Return the names of the default bounds that take no longer than a construction."""
+    def bounds_beside(self, kind: Kind, instance: Any, objective: str, contention: Contention) -> list[str]:
+        """Return the names of the default bounds; for a construction those that take no longer than it."""
         names = self.default_bounds(instance, objective, contention)
-        return [name for name in names if not self.bounds[name].is_costly]
+        return [name for name in names if kind != "construction" or not self.bounds[name].is_costly]
 
     def listed_bounds(self, instance: Any, contention: str) -> list[str]:
         """Return the names of the bounds that a table lists: all that know DAGs, those worth their time for jobs."""

@@ -143,7 +143,7 @@ def solve(
         if time_limit is not None:
             own["time_limit"] = max(time_limit, BOUND_SECONDS)
         if bounds is None:
-            names = problem.quick_bounds(instance, objective, contention) if kind == "construction" else first
+            names = first if takes_run else problem.bounds_beside(kind, instance, objective, contention)
             known = list(lower_bound(instance, methods=names, **own))
         watch = Stopwatch()
         recorder = Recorder(callback or Callback(), watch)

@@ -14,7 +14,7 @@ from solvers.table import printable
 from studies.cli.output import before_answers, note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from rich.live import Live
@@ -47,6 +47,7 @@ class Display:
         self._watch = Stopwatch()
         self._is_over = threading.Event()
         self._speaker: threading.Thread | None = None
+        self._say: Callable[[int, float, bool], None] | None = None
 
     def line(self) -> str:
         """Return the state as text."""
@@ -84,13 +85,15 @@ class Display:
         if self._speaker is not None:
             self._speaker.join()
             self._speaker = None
+        if self._say is not None:
+            COMPILATION.say, self._say = self._say, None
         self._wipe()
 
     def _show(self) -> None:
         """Begin, or go on."""
         self._is_over = threading.Event()
         if sys.stderr.isatty():
-            COMPILATION.say = None  # this display says it
+            self._say, COMPILATION.say = COMPILATION.say, None  # this display says it
             self._draw()
         else:
             self._speaker = threading.Thread(target=self._tell, args=(self._is_over,), daemon=True)

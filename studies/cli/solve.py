@@ -66,8 +66,7 @@ def solve_command(
         instance = problem.codec.read_instance(file)
     places = {"contention": "--contention"} | {name: f"--set {name}" for name in parameters}
     with options(places, method), LiveProgress("bounding") as progress:
-        is_quick = problem.method_named(method).kind == "construction"
-        names = problem.quick_bounds(instance, *common.values()) if is_quick else None
+        names = problem.bounds_beside(problem.method_named(method).kind, instance, **common)
         bounds = lower_bound(instance, methods=names, time_limit=run.time_limit, **common).unless_interrupted()
         if against is not None:  # an exact method proves the bound first
             progress.doing = against
