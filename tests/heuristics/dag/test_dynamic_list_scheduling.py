@@ -11,6 +11,7 @@ from heuristics.dag.dynamic_list_scheduling import (
     EARLIEST_START,
     LARGEST_FINISH,
     SMALLEST_FINISH,
+    _first_free,
     build_dynamic,
     etf,
     max_min,
@@ -18,6 +19,7 @@ from heuristics.dag.dynamic_list_scheduling import (
     retime,
 )
 from heuristics.dag.priorities import static_levels
+from heuristics.dag.timeline import new_timeline, place
 from instances.dag.contention import Contention
 from instances.dag.instance import DagInstance
 from instances.dag.verify import verify_dag_schedule
@@ -62,6 +64,16 @@ def test_equals_plain_etf_with_memory(instance: DagInstance) -> None:
     schedule = etf(instance)
     found = None if schedule is None else (schedule.gpu.tolist(), schedule.start.tolist())
     assert found == plain_dynamic_list(instance, "etf")
+
+
+def test_first_free_gpu_by_hand() -> None:
+    """Tests that the first free GPU is one without tasks, else the one whose last task ends first."""
+    arrays = dag_arrays(DagInstance.from_lists([[3, 5]] * 4))
+    timeline, found = new_timeline(arrays), []
+    for task, k, start in ((0, 0, 0), (1, 1, 0), (2, 0, 3), (3, 0, 6)):
+        place(arrays, timeline, task, k, start)
+        found.append(int(_first_free(timeline)))
+    assert found == [0, 3, 5, 5]
 
 
 def test_example_e_max_min(example_e: DagInstance) -> None:

@@ -30,7 +30,7 @@ from instances.jobs.verify import (
     verified_parts,
     verify_jobs_schedule,
 )
-from tests.interference_strategies import plain_alpha, racks_of
+from tests.interference_strategies import plain_alpha, racks_of, two_jobs
 from tests.jobs_strategies import Placement, jobs_instances, placements, worked_example
 
 BEST = (np.array([[2, 0]]), np.array([[0, 2], [1, 0]]), np.array([[1, 0]]))
@@ -233,3 +233,16 @@ def test_speeds_are_exact_to_one_per_mille(replicas: int, use: int, end: int) ->
     instance = JobsInstance.from_parts([server], jobs, interference=interference)
     placed = [[{0: replicas}]] * 2
     assert replayed_ends(instance, interference, [0, 0], placed, [{}, {}]) == [end, end]
+
+
+@pytest.mark.parametrize(("start", "ends"), [([0, 100], [10, 105]), ([4, 4], [16, 11]), ([0, 4], [12, 11])])
+def test_completions_of_two_jobs_by_hand(start: list[int], ends: list[int]) -> None:
+    """Tests jobs of 10 and 5 ticks apart, and together at a speed of 769, after which the first one runs alone.
+
+    Together from tick 4 on, the second one ends after ceil(5 / 0.769) = 7 ticks, in which the first one does 5.383: of
+    10 or of 6 ticks, 4.617 or 0.617 are left.
+    """
+    instance = two_jobs()
+    assert instance.interference is not None
+    placed = [[{0: 2}], [{0: 2}]]
+    assert replayed_ends(instance, instance.interference, start, placed, [{}, {}]) == ends

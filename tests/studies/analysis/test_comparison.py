@@ -206,6 +206,7 @@ def test_groups_of_two_columns_and_other_statistics(
     text = groups.to_text()
     assert max(len(line) for line in text.splitlines()) <= 80
     assert text.count("continued") == 1
+    assert sum(line.startswith(" woa ") for line in text.splitlines()) == 2  # every piece names the methods
     assert all(f" {name}" in text for name in groups.groups)
     assert comparison.by("size", "optimal").rows()[0][1].replace(".", "").isdigit()
     with pytest.raises(ValueError, match="statistic: expected one of mean, median, .*, got 'best'"):  # noqa: RUF043

@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from studies.analysis.intervals import RESAMPLES, bootstrap_interval
+from studies.analysis.intervals import (
+    RESAMPLES,
+    Interval,
+    bootstrap_interval,
+    interval_text,
+    mean_over_instances,
+    seed_interval,
+    seed_means,
+)
 
 
 def test_interval_of_two_values_by_hand() -> None:
@@ -74,3 +83,35 @@ def test_one_value_says_nothing() -> None:
     assert bootstrap_interval([1.0]) is None
     assert bootstrap_interval([]) is None
     assert bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0)
+
+
+def runs(*rows: tuple[str, int, float]) -> pd.DataFrame:
+    """Return runs, given as instance, repetition and gap."""
+    return pd.DataFrame(rows, columns=["instance", "repetition", "gap"])
+
+
+def test_repetitions_are_averaged_before_instances() -> None:
+    """Tests that two runs of an instance count once: (2 + 6) / 2, and draws of {2, 6} lie between these two."""
+    found = mean_over_instances(runs(("a", 0, 1.0), ("a", 1, 3.0), ("b", 0, 6.0), ("c", 0, np.nan)), "gap")
+    assert found == {"gap": 4.0, "gap_low": 2.0, "gap_high": 6.0}
+    assert mean_over_instances(runs(("a", 0, 1.0)), "gap") == {"gap": 1.0, "gap_low": None, "gap_high": None}
+    assert mean_over_instances(runs(("a", 0, np.nan)), "gap") == {"gap": None, "gap_low": None, "gap_high": None}
+
+
+def test_means_of_seeds_are_over_all_instances() -> None:
+    """Tests that a repetition that lacks an instance is left out, and that runs of one instance are averaged first."""
+    rows = [("a", 0, 1.0), ("b", 0, 3.0), ("a", 1, 2.0), ("a", 2, 3.0), ("a", 2, 5.0), ("b", 2, 6.0)]
+    assert seed_means(runs(*rows), "gap").tolist() == [2.0, 5.0]
+
+
+def test_interval_of_five_seeds() -> None:
+    """Tests Student's interval of 1 to 5: 2.776 times the deviation, the root of 2.5, over the root of 5."""
+    half = 2.776445 * np.sqrt(2.5) / np.sqrt(5)
+    assert seed_interval([1.0, 2.0, 3.0, 4.0, 5.0]) == pytest.approx((3 - half, 3 + half), abs=1e-6)
+    assert seed_interval([1.0]) is None
+
+
+def test_intervals_in_words() -> None:
+    """Tests that the ends are percentage points, and that there may be no interval."""
+    assert interval_text(Interval(-0.012, 0.5)) == "[-1.20, +50.00]"
+    assert interval_text(None) == "-"

@@ -45,6 +45,15 @@ def test_proofs_by_hand(lp: AssignmentLp) -> None:
     assert proved(lp, 5e12, 3e12) == 5
 
 
+@pytest.mark.parametrize("num_tasks", [1, 3])
+def test_products_beyond_64_bits_are_exact(num_tasks: int) -> None:
+    """Tests tasks of 2**50 + 1 ticks on one GPU, whose products with multipliers of 30 bits do not fit 64 bits."""
+    instance = DagInstance.from_lists([[2**50 + 1]] * num_tasks)
+    lp = AssignmentLp(instance, np.arange(num_tasks), instance.allowed)
+    lp.add_area_rows()
+    assert lp.prove(Multipliers(row=np.ones(1), memory=np.zeros(1))) == num_tasks * (2**50 + 1)
+
+
 def test_solution_and_its_proof(lp: AssignmentLp) -> None:
     """Tests that HiGHS finds 35 / 8 with three eighths of task 0 moved away from GPU 0, and that it proves 5."""
     multipliers, placement, value = lp.solve()

@@ -10,7 +10,7 @@ from formulations.jobs.bounds import time_indexed as pattern_lp
 from formulations.jobs.bounds.single_machine import release_plus_duration, sets_of_kinds
 from formulations.jobs.bounds.time_indexed import interval_indexed, jobs_time_indexed, portfolio
 from instances.generators.jobs.generate import generate_jobs
-from instances.jobs.instance import JobsInstance
+from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.objective import JobsObjective
 from instances.jobs.servers import JobsServer
 from tests.brute_force_jobs import optimum_jobs
@@ -79,6 +79,26 @@ def test_many_jobs_stay_within_the_columns() -> None:
     least = release_plus_duration(instance, TOTAL)
     assert interval_indexed(instance, TOTAL, max_columns=5_000) > 0.9 * least
     assert jobs_time_indexed(instance, TOTAL, max_columns=5_000) >= least
+
+
+def one_gpu(*jobs: tuple[int, int, int]) -> JobsInstance:
+    """Return jobs of one replica on one GPU, given as duration, release and weight."""
+    made = [Job(stages=[Stage(times=ticks)], release=release, weight=weight) for ticks, release, weight in jobs]
+    return JobsInstance.from_parts([JobsServer(kind="F", gpus=1, nic_bytes_per_tick=1)], made)
+
+
+def test_smiths_rule_is_proved() -> None:
+    """Tests that buckets of one tick prove 3 x 1 + 1 x 3 + 1 x 6 = 12 by weight over duration, wider ones less."""
+    instance = one_gpu((2, 0, 1), (3, 0, 1), (1, 0, 3))
+    assert jobs_time_indexed(instance, WEIGHTED) == 12
+    assert jobs_time_indexed(instance, WEIGHTED, max_columns=9) < 12
+
+
+def test_costs_beyond_64_bits_prove_nothing() -> None:
+    """Tests that the bound is 0 where a job of weight 1024 cannot start before tick 2**51: 3 x 2**61 is too much."""
+    instance = one_gpu((1, 2**51, 2**10))
+    assert [bound(instance, WEIGHTED) for bound in (jobs_time_indexed, interval_indexed)] == [0, 0]
+    assert [bound(instance, TOTAL) for bound in (jobs_time_indexed, interval_indexed)] == [2**51 + 1] * 2
 
 
 def test_no_jobs() -> None:

@@ -8,10 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.jobs.placements.cluster_state import FitClasses
+from heuristics.jobs.placements.cluster_state import ClusterState, FitClasses
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.job_shapes import JobShapes
+from heuristics.jobs.placements.running_jobs import running_jobs
 from tests.jobs_strategies import jobs_instances
+from tests.placement_instances import worked_example
 
 if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
@@ -55,3 +57,31 @@ def test_pools_see_their_own_gpus() -> None:
     classes.refresh(np.array([[1, 1], [2, 1]]))
     assert classes.has_place.tolist() == [False, True, True]
     assert classes.most_free.tolist() == [2, 1]
+
+
+def test_answers_are_asked_for_again_after_every_change() -> None:
+    """Tests versions, fits and placements over starts and completions against the rule on the free GPUs of the time."""
+    instance = worked_example()
+    cluster = ClusterState(JobShapes(instance), HeavyEdge(instance), running_jobs(instance))
+    free, versions, changes = [], [], []
+    for job, is_start in ((0, True), (0, False), (1, True), (2, True), (1, False), (2, False)):
+        if is_start:
+            placement = cluster.place(job)
+            assert placement is not None
+            cluster.start(job, placement, 7)
+        else:
+            cluster.complete(job)
+        free.append(cluster.free.tolist())
+        versions.append(cluster.version)
+        changes.append(cluster.changes[-1].tolist())
+        for other in range(3):
+            expected, found = HeavyEdge(instance).place(other, cluster.free), cluster.place(other)
+            assert cluster.fits(other) == (expected is not None)
+            assert (found and found.server.tolist()) == (expected and expected.server.tolist())
+        asked = cluster.num_placements
+        cluster.place(job)
+        assert cluster.num_placements == asked
+    assert free == [[0, 2], [2, 2], [0, 1], [0, 0], [2, 1], [2, 2]]
+    assert versions == [1, 2, 3, 4, 5, 6]
+    assert changes == [[0], [0], [0, 1, 0], [1], [0, 1, 0], [1]]
+    assert cluster.started == {0: 7, 1: 7, 2: 7}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from heuristics.jobs.placements.arrays import jobs_arrays
 from heuristics.jobs.placements.heavy_edge import HeavyEdge, plain_heavy_edge
-from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW, STAGE_ORDER
+from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW, STAGE_ORDER, heavy_edge_kernel
 from heuristics.jobs.placements.heavy_edge_variants import Consolidated, StageOrder
 from heuristics.jobs.placements.random_placement import RandomPlacement
 from instances.jobs.instance import Job, JobsInstance, Stage
@@ -103,6 +103,20 @@ def test_kernel_follows_the_reference(groupings: int, case: tuple[JobsInstance, 
         counts, comp, comm = plain
         assert entries(found) == [(*key, count) for key, count in sorted(counts.items())]
         assert (found.comp, found.comm) == (comp, comm)
+
+
+@settings(max_examples=10, deadline=None)
+@given(case=jobs_with_free_gpus(max_gpus=4, max_stages=4, max_servers=5))
+def test_kernel_as_plain_python(case: tuple[JobsInstance, np.ndarray]) -> None:
+    """Tests that the kernel run by Python, which checks every index, places a job as the compiled one does."""
+    instance, free = case
+    found, uncompiled = HeavyEdge(instance).place(0, free), HeavyEdge(instance)
+    plain = uncompiled.run(
+        0, lambda: heavy_edge_kernel.py_func(uncompiled.arrays, uncompiled.workspace, 0, free, ALL, False)
+    )
+    assert (plain is None) == (found is None)
+    if found is not None and plain is not None:
+        assert (entries(plain), plain.alpha) == (entries(found), found.alpha)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -233,6 +247,37 @@ def test_groupings_of_a_worked_pipeline() -> None:
         assert found is not None
         assert found.matrix(3, 2).tolist() == placed
         assert found.comm == comm
+
+
+def test_a_replica_that_closes_its_ring_by_hand() -> None:
+    """Tests that Grow counts both ring edges of the replica that closes a ring of three.
+
+    In sixths of a byte, ring edges weigh 24 and edges between the stages 18. Grow begins with a ring edge. A replica of
+    stage 0 would then add 18 + 18, the third replica of the ring 24 + 24: the ring stays together.
+    """
+    servers = [JobsServer(kind="F", gpus=3, nic_bytes_per_tick=1) for _ in range(2)]
+    stages = [Stage(times=1, replicas=2, activation_bytes=9), Stage(times=1, replicas=3, parameter_bytes=3)]
+    instance = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    arrays = jobs_arrays(instance)
+    assert (arrays.ring_weight[1], arrays.cut_weight[0]) == (24, 18)
+    found = HeavyEdge(instance, groupings=GROW).place(0, instance.num_gpus_of)
+    assert found is not None
+    assert found.matrix(2, 2).tolist() == [[0, 2], [3, 0]]
+
+
+def test_single_gpus_take_the_lightest_replica_by_hand() -> None:
+    """Tests a ring of five with edges of 80 and one of two with an edge of 40, on servers of 2, 2, 1, 1 and 1 GPUs.
+
+    Grow puts two pairs of neighbours on the wide servers. The fifth replica of the ring has no neighbour left that is
+    not placed, each of the other two has one: the fifth goes first.
+    """
+    servers = [JobsServer(kind="F", gpus=gpus, nic_bytes_per_tick=1) for gpus in (2, 2, 1, 1, 1)]
+    stages = [Stage(times=1, replicas=5, parameter_bytes=5), Stage(times=1, replicas=2, parameter_bytes=2)]
+    instance = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    assert jobs_arrays(instance).ring_weight.tolist() == [80, 40]
+    found = HeavyEdge(instance, groupings=GROW).place(0, instance.num_gpus_of)
+    assert found is not None
+    assert found.matrix(2, 5).tolist() == [[2, 2, 1, 0, 0], [0, 0, 0, 1, 1]]
 
 
 def test_large_servers() -> None:

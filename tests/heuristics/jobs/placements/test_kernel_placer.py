@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from heuristics.jobs.placements.random_placement import RandomPlacement
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import duration, iteration_parts
 from instances.jobs.servers import JobsServer
+from tests.interference_strategies import racks_of
 from tests.placement_instances import jobs_with_free_gpus
 
 if TYPE_CHECKING:
@@ -95,6 +97,17 @@ def test_kernels_agree_with_fractions(factor: int, case: tuple[JobsInstance, np.
     matrix = found.matrix(instance.num_stages_of(0), instance.num_servers)
     assert (found.comp, found.comm) == iteration_parts(instance, 0, matrix)
     assert found.num_servers == matrix.any(axis=0).sum()
+
+
+@settings(max_examples=40, deadline=None)
+@given(case=jobs_with_free_gpus(), seed=st.integers(0, 9), data=st.data())
+def test_uplinks_of_racks(case: tuple[JobsInstance, np.ndarray], seed: int, data: st.DataObject) -> None:
+    """Tests comp and comm of random placements, on servers in racks and in none, against the formula."""
+    instance = replace(case[0], racks=data.draw(racks_of(case[0].num_servers)))
+    found = RandomPlacement(instance, np.random.default_rng(seed)).place(0, instance.num_gpus_of)
+    assert found is not None
+    matrix = found.matrix(instance.num_stages_of(0), instance.num_servers)
+    assert (found.comp, found.comm) == iteration_parts(instance, 0, matrix)
 
 
 def scaled(instance: JobsInstance, factor: int) -> JobsInstance:
