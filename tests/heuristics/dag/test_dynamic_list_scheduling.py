@@ -28,6 +28,13 @@ from tests.plain_dynamic_lists import plain_dynamic_list
 from tests.strategies import dag_instances
 
 
+def test_kernel_as_plain_python(example_e: DagInstance) -> None:
+    """Tests the example below with the kernel run by Python, which checks every index."""
+    arrays = dag_arrays(example_e)
+    placement = build_dynamic.py_func(arrays, EARLIEST_START, static_levels(arrays))
+    assert (placement.gpu.tolist(), placement.start.tolist()) == ([0, 0, 0, 1, 0], [0, 7, 4, 15, 10])
+
+
 def test_example_e(example_e: DagInstance) -> None:
     """Tests the schedule computed by hand: ties at ticks 4, 7 and 10 go to the higher static level."""
     schedule = etf(example_e)

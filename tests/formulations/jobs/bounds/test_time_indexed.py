@@ -92,6 +92,7 @@ def test_smiths_rule_is_proved() -> None:
     instance = one_gpu((2, 0, 1), (3, 0, 1), (1, 0, 3))
     assert jobs_time_indexed(instance, WEIGHTED) == 12
     assert jobs_time_indexed(instance, WEIGHTED, max_columns=9) < 12
+    assert jobs_time_indexed(one_gpu((2, 7, 1), (3, 7, 1), (1, 7, 3)), WEIGHTED) == 12 + 7 * 5
 
 
 def test_costs_beyond_64_bits_prove_nothing() -> None:
