@@ -19,8 +19,7 @@ from heuristics.jobs.placements.placement import JobPlacement
 from heuristics.jobs.placements.random_placement import RandomPlacement
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.iteration_time import duration, iteration_parts
-from instances.jobs.servers import JobsServer
-from tests.interference_strategies import racks_of
+from instances.jobs.servers import NO_RACK, JobsServer, Racks
 from tests.placement_instances import jobs_with_free_gpus
 
 if TYPE_CHECKING:
@@ -99,15 +98,22 @@ def test_kernels_agree_with_fractions(factor: int, case: tuple[JobsInstance, np.
     assert found.num_servers == matrix.any(axis=0).sum()
 
 
-@settings(max_examples=40, deadline=None)
-@given(case=jobs_with_free_gpus(), seed=st.integers(0, 9), data=st.data())
-def test_uplinks_of_racks(case: tuple[JobsInstance, np.ndarray], seed: int, data: st.DataObject) -> None:
-    """Tests comp and comm of random placements, on servers in racks and in none, against the formula."""
-    instance = replace(case[0], racks=data.draw(racks_of(case[0].num_servers)))
+@pytest.mark.parametrize("seed", range(6))
+def test_slow_uplinks_of_racks(seed: int) -> None:
+    """Tests comm of random placements on five servers, two of them in each of two racks, against the formula."""
+    servers = [JobsServer(kind="F", gpus=2, nic_bytes_per_tick=10) for _ in range(5)]
+    stages = [
+        Stage(times=1, replicas=3, activation_bytes=12, parameter_bytes=18),
+        Stage(times=1, replicas=2, activation_bytes=30, parameter_bytes=40),
+        Stage(times=1, replicas=4, parameter_bytes=64),
+    ]
+    plain = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    instance = replace(plain, racks=Racks.of([0, 1, NO_RACK, 0, 1], [Fraction(1, 3), Fraction(2, 7)]))
     found = RandomPlacement(instance, np.random.default_rng(seed)).place(0, instance.num_gpus_of)
     assert found is not None
-    matrix = found.matrix(instance.num_stages_of(0), instance.num_servers)
+    matrix = found.matrix(3, 5)
     assert (found.comp, found.comm) == iteration_parts(instance, 0, matrix)
+    assert found.comm > iteration_parts(plain, 0, matrix)[1]
 
 
 def scaled(instance: JobsInstance, factor: int) -> JobsInstance:
