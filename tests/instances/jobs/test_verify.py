@@ -246,3 +246,15 @@ def test_completions_of_two_jobs_by_hand(start: list[int], ends: list[int]) -> N
     assert instance.interference is not None
     placed = [[{0: 2}], [{0: 2}]]
     assert replayed_ends(instance, instance.interference, start, placed, [{}, {}]) == ends
+
+
+@pytest.mark.parametrize(("gpus", "ends"), [([2, 3], [12, 11]), ([1, 2], [15, 14]), ([0, 1], [15, 14])])
+def test_a_shared_gpu_slows_both_jobs_down_by_hand(gpus: list[int], ends: list[int]) -> None:
+    """Tests a pair of speed 700, on GPUs of their own at 769 as above, and at 538 if they share one GPU or two.
+
+    The second job then ends after ceil(5 / 0.538) = 10 ticks, in which the first one does 5.38 of 6: 0.62 are left.
+    """
+    instance = two_jobs(pair=700)
+    assert instance.interference is not None
+    placed = [[{0: 2}], [{0: 2}]]
+    assert replayed_ends(instance, instance.interference, [0, 4], placed, [{0: [0, 1]}, {0: gpus}]) == ends

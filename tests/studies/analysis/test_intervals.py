@@ -104,10 +104,11 @@ def test_means_of_seeds_are_over_all_instances() -> None:
     assert seed_means(runs(*rows), "gap").tolist() == [2.0, 5.0]
 
 
-def test_interval_of_five_seeds() -> None:
-    """Tests Student's interval of 1 to 5: 2.776 times the deviation, the root of 2.5, over the root of 5."""
+def test_interval_of_few_seeds() -> None:
+    """Tests Student's interval of 1 to 5, 2.776 times the root of 2.5 over the root of 5 to a side, and of 1 and 2."""
     half = 2.776445 * np.sqrt(2.5) / np.sqrt(5)
     assert seed_interval([1.0, 2.0, 3.0, 4.0, 5.0]) == pytest.approx((3 - half, 3 + half), abs=1e-6)
+    assert seed_interval([1.0, 2.0]) == pytest.approx((1.5 - 12.706205 / 2, 1.5 + 12.706205 / 2), abs=1e-6)
     assert seed_interval([1.0]) is None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.jobs.placements.hall import can_place, can_place_part
+from heuristics.jobs.placements.hall import book, can_place, can_place_part, demand_of, supply_of
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from instances.jobs.instance import Job, JobsInstance, Stage
 from instances.jobs.servers import JobsServer
@@ -32,3 +32,13 @@ def test_a_replica_that_another_stage_needs() -> None:
     assert not can_place.py_func(unions, slack, both, both, 1)
     for replicas, kind, expected in ((1, 0, False), (1, 1, True), (2, 1, False)):
         assert can_place_part.py_func(unions, slack, np.array([both]), np.array([replicas]), kind) == expected
+
+
+def test_supply_demand_and_slack_by_hand() -> None:
+    """Tests unions of kinds as bits: their GPUs, the replicas that need them, and what a booking leaves of the rest."""
+    assert [supply_of(union, np.array([3, 5, 7])) for union in (0b000, 0b001, 0b110, 0b101)] == [0, 3, 12, 10]
+    masks, left = np.array([0b01, 0b11, 0b01]), np.array([2, 3, 4])
+    assert [demand_of(union, masks, left) for union in (0b01, 0b10, 0b11)] == [6, 0, 9]
+    unions, slack = np.array([0b01, 0b10, 0b11]), np.array([5, 5, 5])
+    book(unions, slack, 0b11, 0, 2)  # the replicas count towards the demand on both kinds already
+    assert slack.tolist() == [3, 5, 5]

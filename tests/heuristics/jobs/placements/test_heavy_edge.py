@@ -317,8 +317,9 @@ def test_free_gpus_are_one_number_per_server() -> None:
 
 def test_groupings_have_names() -> None:
     """Tests that an unknown sum of groupings is refused."""
-    with pytest.raises(ValueError, match="groupings: expected a sum of some of 1, 2 and 4, got 8"):
-        HeavyEdge(worked_example(), groupings=8)
+    for groupings in (0, 8):
+        with pytest.raises(ValueError, match=f"groupings: expected a sum of some of 1, 2 and 4, got {groupings}"):
+            HeavyEdge(worked_example(), groupings=groupings)
 
 
 def _rng() -> np.random.Generator:
