@@ -84,6 +84,21 @@ def test_probing_knows_more() -> None:
     assert tests.refute(by_loads + 1) is not None
 
 
+def test_probing_gpus_and_windows_of_small_instances() -> None:
+    """Tests two makespans one tick below the optimum that only probing refutes.
+
+    Within 6 ticks one GPU is left with 1 or 2 ticks beside task 3; the other tasks need 8 of the other GPU, or tasks 1
+    and 2 are apart and wait for a transfer. That follows when the GPUs of a task are tried. Without edges, five tasks
+    do not fit into 8 ticks, which follows when the halves of a task's window are tried.
+    """
+    by_gpu = DagInstance.from_lists([[3, 3], [2, 3], [2, 2], [5, 4]], [(1, 2, 3)])
+    by_window = DagInstance.from_lists([[5, 3], [5, 3], [4, 4], [4, 5], [1, 3]])
+    for instance, best in ((by_gpu, 7), (by_window, 9)):
+        assert optimum(instance) == best
+        assert refuter(instance).refute(best - 1) is not None
+        assert refuter(instance).refute(best - 1, passes=1) is None
+
+
 def test_work_is_limited_and_repeatable() -> None:
     """Tests that the same limit on work gives the same makespan after the same work, and a smaller one less of both."""
     instance = generate("layered", tasks=40, seed=1, cost=CostModel(ccr=1.0))
