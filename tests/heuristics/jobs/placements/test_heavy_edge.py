@@ -105,18 +105,28 @@ def test_kernel_follows_the_reference(groupings: int, case: tuple[JobsInstance, 
         assert (found.comp, found.comm) == (comp, comm)
 
 
-@settings(max_examples=10, deadline=None)
-@given(case=jobs_with_free_gpus(max_gpus=4, max_stages=4, max_servers=5))
-def test_kernel_as_plain_python(case: tuple[JobsInstance, np.ndarray]) -> None:
+def pipeline() -> JobsInstance:
+    """Return a job of three stages of two, 12 bytes in each ring, 40 and 8 between, on two servers of three GPUs."""
+    servers = [JobsServer(kind="F", gpus=3, nic_bytes_per_tick=1) for _ in range(2)]
+    stages = [
+        Stage(times=1, replicas=2, activation_bytes=40, parameter_bytes=6),
+        Stage(times=1, replicas=2, activation_bytes=8, parameter_bytes=6),
+        Stage(times=1, replicas=2),
+    ]
+    return JobsInstance.from_parts(servers, [Job(stages=stages)])
+
+
+@pytest.mark.parametrize("groupings", [ALL, GROW, CONTRACT, STAGE_ORDER])
+def test_kernel_as_plain_python(groupings: int) -> None:
     """Tests that the kernel run by Python, which checks every index, places a job as the compiled one does."""
-    instance, free = case
-    found, uncompiled = HeavyEdge(instance).place(0, free), HeavyEdge(instance)
-    plain = uncompiled.run(
-        0, lambda: heavy_edge_kernel.py_func(uncompiled.arrays, uncompiled.workspace, 0, free, ALL, False)
-    )
-    assert (plain is None) == (found is None)
-    if found is not None and plain is not None:
-        assert (entries(plain), plain.alpha) == (entries(found), found.alpha)
+    instance = pipeline()
+    free, uncompiled = instance.num_gpus_of.copy(), HeavyEdge(instance)
+    arrays, workspace = uncompiled.arrays, uncompiled.workspace
+    plain = uncompiled.run(0, lambda: heavy_edge_kernel.py_func(arrays, workspace, 0, free, groupings, False))
+    found = HeavyEdge(instance, groupings=groupings).place(0, free)
+    assert found is not None
+    assert plain is not None
+    assert (entries(plain), plain.alpha) == (entries(found), found.alpha)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -231,13 +241,7 @@ def test_groupings_of_a_worked_pipeline() -> None:
     three GPUs. Grow begins with (0,0)-(1,0); then (0,1) and (1,1) both have weight 12 + 20 to these, and the first
     wins. Contract joins (0,0) and (1,0), then (1,1) along the next edge of 20, then nothing that would fit.
     """
-    servers = [JobsServer(kind="F", gpus=3, nic_bytes_per_tick=1) for _ in range(2)]
-    stages = [
-        Stage(times=1, replicas=2, activation_bytes=40, parameter_bytes=6),
-        Stage(times=1, replicas=2, activation_bytes=8, parameter_bytes=6),
-        Stage(times=1, replicas=2),
-    ]
-    instance = JobsInstance.from_parts(servers, [Job(stages=stages)])
+    instance = pipeline()
     for grouping, placed, comm in (
         (GROW, [[2, 0], [1, 1], [0, 2]], 40 * Fraction(1, 2) + 6 + 8 * Fraction(1, 2)),
         (CONTRACT, [[1, 1], [2, 0], [0, 2]], 40 * Fraction(1, 2) + 6 + 8),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from heuristics.jobs.placements.arrays import LARGEST, jobs_arrays
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
-from heuristics.jobs.placements.kernel_placer import compare_fractions
+from heuristics.jobs.placements.kernel_placer import compare_fractions, write_entries
 from heuristics.jobs.placements.placement import JobPlacement
 from heuristics.jobs.placements.random_placement import RandomPlacement
 from instances.jobs.instance import Job, JobsInstance, Stage
@@ -114,6 +114,13 @@ def test_slow_uplinks_of_racks(seed: int) -> None:
     matrix = found.matrix(3, 5)
     assert (found.comp, found.comm) == iteration_parts(instance, 0, matrix)
     assert found.comm > iteration_parts(plain, 0, matrix)[1]
+
+
+def test_entries_are_sorted_by_stage_and_server() -> None:
+    """Tests two stages on servers that were chosen in the order 7, 2, 5, the second one on server 7 only."""
+    counts, entries = np.array([[4, 3, 1], [6, 0, 0]]), np.zeros((3, 5), dtype=np.int64)
+    assert write_entries(np.array([7, 2, 5]), counts, 3, 2, *entries) == 4
+    assert entries.tolist() == [[0, 0, 0, 1, 0], [2, 5, 7, 7, 0], [3, 1, 4, 6, 0]]
 
 
 def scaled(instance: JobsInstance, factor: int) -> JobsInstance:
