@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import re
 import threading
 import time
 import warnings
@@ -22,6 +23,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 
 from instances.compilation import COMPILATION
@@ -46,7 +48,8 @@ MOST_SECONDS_OF_WAITING = 120.0
 
 def kernel(function: Function) -> Function:
     """Compile a function when it is first called from Python, once per installation; it runs without Python's lock."""
-    compiled: Any = CPUDispatcher(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True})
+    options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, "_nrt": _counts_references(function)}
+    compiled: Any = _Dispatcher(function, targetoptions=options, pipeline_class=_KernelCompiler)
     compiled._cache = _cache_of(function)  # noqa: SLF001  # as `cache=True` does, with a cache of our own
     return compiled  # type: ignore[no-any-return]
 
@@ -62,12 +65,52 @@ def inlined_kernel(function: Function) -> Function:
 
 
 def _inner(function: Function, *, forceinline: bool) -> Function:
-    options = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": forceinline}
+    options = {
+        "nopython": True,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "forceinline": forceinline,
+        "_nrt": _counts_references(function),
+    }
     inner: Any = _InnerDispatcher(function, targetoptions=options, pipeline_class=_InnerCompiler)
     return inner  # type: ignore[no-any-return]
 
 
-class _InnerDispatcher(CPUDispatcher):
+_MAKERS = frozenset({"arange", "array", "copy", "empty", "empty_like", "full", "ones", "zeros", "zeros_like"})
+"""What makes an array in most kernels."""
+
+
+def _counts_references(function: Any) -> bool:
+    """Say whether a kernel makes arrays, hands arrays back, or gets them from one that it calls.
+
+    Numba counts the references to every array at every step, which is a fifth of the code that it compiles. A kernel
+    that only works on arrays that it was given does not need that. It is wrong to leave counting out where arrays are
+    handed over; where they are made in another way, compilation fails and is repeated with counting.
+    """
+    called = (getattr(function.__globals__.get(name), "py_func", None) for name in function.__code__.co_names)
+    returns = [str(one.__annotations__.get("return", "")) for one in (function, *called) if one is not None]
+    numbers = all(re.fullmatch(r"(tuple\[)?(None|int|float|bool|np\.u?int\d+|, |\])+", result) for result in returns)
+    return not numbers or not _MAKERS.isdisjoint(function.__code__.co_names)
+
+
+class _Dispatcher(CPUDispatcher):
+    """Compiles a kernel; if that fails without counting references, with counting."""
+
+    _compiler: Any
+
+    def compile(self, sig: Any) -> Any:
+        """Return the machine code for a signature."""
+        try:
+            return super().compile(sig)
+        except (NumbaError, NotImplementedError):
+            if self.targetoptions["_nrt"]:
+                raise
+            self.targetoptions["_nrt"] = True
+            self._compiler._failed_cache.clear()  # noqa: SLF001
+            return super().compile(sig)
+
+
+class _InnerDispatcher(_Dispatcher):
     """Compiles for callers in kernels, and is plain Python for callers in Python."""
 
     def __call__(self, *arguments: Any) -> Any:
@@ -79,24 +122,49 @@ class _InnerDispatcher(CPUDispatcher):
         return super().get_call_template(tuple(types.unliteral(type_) for type_ in args), named)
 
 
+def _remembering(search: Callable[..., Any]) -> Callable[..., Any]:
+    """Return Numba's search for the definition of a function for given types, done once for each of them.
+
+    Numba goes through dozens of definitions of `+` wherever it meets one, twice, which is a third of its work.
+    """
+
+    def remembered(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws:
+            return search(self, context, args, kws)
+        known = self.__dict__.setdefault("_known_to_optgap", {})
+        key = (context, tuple(args))
+        if key not in known:
+            known[key] = search(self, context, args, kws)
+        return known[key]
+
+    return remembered
+
+
+setattr(types.Function, "get_call_type", _remembering(types.Function.get_call_type))
+
+
 class _InnerLibrary(JITCodeLibrary):
-    """Code that is only linked into its callers, and is optimised there."""
+    """Code that is only linked into kernels, with all that it calls itself, and is optimised there."""
 
     @property
     def codegen(self) -> Any:
         """What would store the environment of a function beside its machine code, of which there is none."""
         return SimpleNamespace(set_env=lambda name, environment: None)
 
+    def finalize(self) -> None:
+        """Leave linking and optimisation to the kernels."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def link_to(self, library: _KernelLibrary) -> None:
+        """Add this code to that of a kernel."""
+        library._final_module.link_in(super()._get_module_for_linking(), preserve=True)  # noqa: SLF001
+
+    def _get_module_for_linking(self) -> Any:
+        raise TypeError("inner kernels are called by kernels, not by other functions that Numba compiles")
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout  # noqa: SLF001
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
 
 
 class _InnerCompiler(Compiler):
@@ -104,6 +172,38 @@ class _InnerCompiler(Compiler):
 
     def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
         own = library or _InnerLibrary(target_context.codegen(), "inner kernel")
+        super().__init__(typing_context, target_context, own, *rest)
+
+
+class _KernelLibrary(JITCodeLibrary):
+    """Machine code of a kernel, which links once what any of its inner kernels calls."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self._inner: dict[_InnerLibrary, None] = {}  # after one that calls it: what nothing calls yet is left out
+
+    def add_linking_library(self, library: Any) -> None:
+        """Link a library and, if it is that of an inner kernel, what it calls."""
+        if not isinstance(library, _InnerLibrary):
+            super().add_linking_library(library)
+        elif library not in self._inner:
+            self._inner[library] = None
+            for called in library._linking_libraries:  # noqa: SLF001
+                self.add_linking_library(called)
+
+    def finalize(self) -> None:
+        """Link, optimise and make machine code."""
+        for library in self._inner:
+            library.link_to(self)
+        super().finalize()
+
+
+class _KernelCompiler(Compiler):
+    """Numba's compiler, with such a library."""
+
+    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
+        own = library or _KernelLibrary(target_context.codegen(), "kernel")
+        own.enable_object_caching()
         super().__init__(typing_context, target_context, own, *rest)
 
 
@@ -282,6 +382,13 @@ def _stamp(function: Any) -> tuple[Any, ...]:
             elif isinstance(value, int | float | str):
                 constants[f"{current.__module__}.{name}"] = repr(value)
     return (*sorted(files.items()), *sorted(constants.items()))
+
+
+@inlined_kernel
+def overwrite(target: NDArray[Any], source: NDArray[Any]) -> None:
+    """Write `source` to the first entries of `target`, which do not overlap; Numba would first look whether they do."""
+    for index in range(len(source)):
+        target[index] = source[index]
 
 
 @inner_kernel

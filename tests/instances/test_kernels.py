@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -12,11 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.runtime import _nrt_python, rtsys
 
-from instances.kernels import sort_by
+from formulations.dag.probing.load_refutation import proven_slack, reduce_by_prices
+from formulations.dag.probing.load_rows import least_work
+from instances.kernels import inner_kernel, kernel, sort_by
+from optgap import MaxEvaluations, generate, solve
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 INNER = """
 from instances.kernels import inner_kernel
@@ -129,3 +136,40 @@ def test_sort_by_is_a_stable_sort(keys: list[int]) -> None:
     order, scratch = np.empty(len(keys), dtype=np.int64), np.empty(len(keys), dtype=np.int64)
     sort_by(np.array(keys, dtype=np.int64), len(keys), order, scratch)
     assert order.tolist() == np.argsort(np.array(keys, dtype=np.int64), kind="stable").tolist()
+
+
+def test_arrays_are_given_back() -> None:
+    """Tests that kernels free all arrays that they make, also those that one hands to another."""
+    instance = generate("layered", tasks=10, seed=1)
+    _nrt_python.memsys_enable_stats()
+    for method, budget in (("heft", {}), ("down-sets", {}), ("woa", {"stop": MaxEvaluations(40)})):
+        before = rtsys.get_allocation_stats()
+        solve(instance, method=method, seed=1, **budget)
+        gc.collect()
+        after = rtsys.get_allocation_stats()
+        assert after.alloc > before.alloc
+        assert after.alloc - before.alloc == after.free - before.free
+        assert after.mi_alloc - before.mi_alloc == after.mi_free - before.mi_free
+
+
+def test_counting_of_references() -> None:
+    """Tests which kernels count references: those that make arrays or hand them over, and those that turn out to."""
+
+    @inner_kernel
+    def fill(array: NDArray[np.int64]) -> None:
+        array[0] = 7
+
+    @inner_kernel
+    def copy_row(array: NDArray[np.int64]) -> None:
+        array[1] = array[0]
+
+    @kernel
+    def both(array: NDArray[np.int64]) -> int:
+        fill(array[0])
+        copy_row(array)
+        return len(array)
+
+    assert both(array := np.zeros((2, 2), dtype=np.int64)) == 2
+    assert array.tolist() == [[7, 0], [7, 0]]
+    counts = [one.targetoptions["_nrt"] for one in (fill, copy_row, both, proven_slack, reduce_by_prices, least_work)]
+    assert counts == [False, True, False, True, True, False]

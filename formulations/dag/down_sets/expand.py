@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations.dag.down_sets.labels import DIGEST, has_bit, hash_of, keep
 from formulations.dag.down_sets.search_space import NOWHERE
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import inner_kernel, kernel, overwrite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,8 @@ def extend(
     m = durations.shape[1]
     start, duration = before[task, gpu], durations[task, gpu]
     finish = start + duration
-    heads[:, :] = before
+    for row in range(len(heads)):
+        overwrite(heads[row], before[row])
     is_due[:] = False
     for l in range(m):
         if l != gpu:
@@ -176,7 +177,7 @@ def weighted_completion(
     least
         Scratch, shape (jobs,).
     """
-    least[:] = completion
+    overwrite(least, completion)
     for position in range(len(waiting)):  # invariant: least bounds the completion of every job by the tasks so far
         task = waiting[position]
         if task == except_for:
@@ -235,7 +236,7 @@ def expand(
             like = space.like_task[task]
             if not is_free[task] or (like >= 0 and not has_bit(started, like)):
                 continue
-            bits[:] = started
+            overwrite(bits, started)
             bits[task // 64] |= np.uint64(1) << np.uint64(task % 64)
             hashed = hash_of(bits)
             if (hashed >> np.uint64(40)) % np.uint64(parts) != np.uint64(part):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from instances.kernels import inner_kernel
+from instances.kernels import inner_kernel, overwrite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ def _enlarge(labels: Labels, group: int) -> bool:
     labels.counts[ENTRIES] += 2 * size
     for item in range(size):
         labels.entry[new + item] = labels.entry[first + item]
-        labels.digest[new + item] = labels.digest[first + item]
+        overwrite(labels.digest[new + item], labels.digest[first + item])
     labels.group[group, 0], labels.group[group, 2] = new, 2 * size
     return True
 
@@ -290,8 +290,9 @@ def keep(
     entry = groups[group, 0] + count
     groups[group, 1] = count + 1
     labels.entry[entry] = new
-    labels.digest[entry] = digest
-    labels.heads[new] = heads[0]
-    labels.started[new] = started
-    labels.completion[new] = completion[0]
-    labels.used[new] = used[0]
+    overwrite(labels.digest[entry], digest)
+    for task in range(heads.shape[1]):
+        overwrite(labels.heads[new, task], heads[0, task])
+    overwrite(labels.started[new], started)
+    overwrite(labels.completion[new], completion[0])
+    overwrite(labels.used[new], used[0])

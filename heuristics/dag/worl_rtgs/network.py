@@ -13,7 +13,7 @@ import numpy as np
 
 from heuristics.array_files import read_arrays, write_arrays
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, NUM_INPUTS
-from instances.kernels import inlined_kernel, inner_kernel
+from instances.kernels import inlined_kernel, inner_kernel, overwrite
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -143,7 +143,7 @@ def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_
         if not fits[k]:
             out[k] = DOES_NOT_FIT
             continue
-        first[:] = context
+        overwrite(first, context)
         row = rows[k]
         for feature in range(0, NUM_FEATURES, 4):
             inputs = (feature, feature + 1, feature + 2, feature + 3)
@@ -152,7 +152,7 @@ def q_values(weights: Weights, rows: NDArray[np.float32], fits: NDArray[np.bool_
         for unit in range(NUM_HIDDEN):
             active[count] = unit
             count += first[unit] > none
-        second[:] = b2
+        overwrite(second, b2)
         for place in range(0, count - 3, 4):
             a, b, c, d = active[place], active[place + 1], active[place + 2], active[place + 3]
             _add_four(second, w2, (a, b, c, d), (first[a], first[b], first[c], first[d]))
@@ -181,7 +181,7 @@ def _write_context(
     count = 0
     for k in range(len(fits)):
         count += fits[k]
-    context[:] = b1
+    overwrite(context, b1)
     for feature in range(NUM_FEATURES):
         total = 0.0  # mean in double precision: it hardly depends on the order of GPUs
         largest = np.float32(-np.inf)

@@ -16,7 +16,7 @@ from heuristics.jobs.placements.kernel_placer import (
     traffic,
     write_entries,
 )
-from instances.kernels import inner_kernel, kernel, sort_by
+from instances.kernels import inner_kernel, kernel, overwrite, sort_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -204,7 +204,7 @@ def heavy_edge_kernel(
         )  # fmt: skip
         if size == 0:
             continue
-        ws.first_slack[:num_unions] = slack
+        overwrite(ws.first_slack, slack)
         chosen_kind, free_gpus = ws.order[:size], ws.free_gpus[:size]  # the order has served its turn
         for c in range(size):
             chosen_kind[c] = arrays.server_kind[ws.chosen[c]]
@@ -219,7 +219,7 @@ def heavy_edge_kernel(
             for s in range(num_stages):
                 left[s] = replicas[s]
                 ws.counts[s, :size] = 0
-            slack[:] = ws.first_slack[:num_unions]
+            overwrite(slack, ws.first_slack[:num_unions])
             ws.where[: ws.first_vertex[num_stages]] = -1
             if grouping == GROW:
                 grow(ws, chosen_kind, free_gpus, masks, left, unions, slack, ring_weight, cut_weight)
@@ -242,9 +242,9 @@ def heavy_edge_kernel(
             if sign < 0 or (sign == 0 and used < best_used):
                 best_size, best_used = size, used
                 best_comp, best_numerator, best_denominator = comp, numerator, denominator
-                ws.best_chosen[:size] = ws.chosen[:size]
+                overwrite(ws.best_chosen, ws.chosen[:size])
                 for s in range(num_stages):
-                    ws.best_counts[s, :size] = ws.counts[s, :size]
+                    overwrite(ws.best_counts[s], ws.counts[s, :size])
     if best_size == 0:
         return NONE, 0, 0, 1
     num_entries = write_entries(

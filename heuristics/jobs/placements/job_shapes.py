@@ -9,7 +9,7 @@ import numpy as np
 from heuristics.jobs.placements.arrays import jobs_arrays
 from heuristics.jobs.placements.heavy_edge import HeavyEdge
 from heuristics.jobs.placements.kernel_placer import NONE, KernelPlacer, gather
-from instances.kernels import kernel
+from instances.kernels import kernel, overwrite
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -37,7 +37,7 @@ def _kernel(arrays: JobsArrays, ws: PlacementWorkspace, job: int) -> tuple[int, 
     """Deal the replicas."""
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
     num_servers = len(arrays.server_kind)
-    ws.free_gpus[:] = arrays.num_gpus_of
+    overwrite(ws.free_gpus, arrays.num_gpus_of)
     ws.counts[: end - base] = 0
     server = -1
     for s in range(end - base):

@@ -14,7 +14,7 @@ from heuristics.jobs.placements.hall import (
     supply_of,
 )
 from heuristics.jobs.placements.kernel_placer import NONE, UNIONS_EXCEEDED, KernelPlacer, checked_free, gather
-from instances.kernels import kernel
+from instances.kernels import kernel, overwrite
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -61,8 +61,8 @@ def _kernel(
     base, end = arrays.stage_offsets[job], arrays.stage_offsets[job + 1]
     num_stages, num_servers = end - base, len(free)
     masks, left, replicas = ws.masks[:num_stages], ws.left[:num_stages], arrays.replicas[base:end]
-    masks[:] = arrays.allowed_kinds[base:end]
-    left[:] = replicas
+    overwrite(masks, arrays.allowed_kinds[base:end])
+    overwrite(left, replicas)
     num_unions = list_unions(masks, ws.unions)
     if num_unions == TOO_MANY:
         return UNIONS_EXCEEDED, 0, 0, 1
@@ -72,7 +72,7 @@ def _kernel(
         slack[index] = supply_of(unions[index], ws.free_of_kind) - demand_of(unions[index], masks, left)
         if slack[index] < 0:
             return NONE, 0, 0, 1
-    ws.free_gpus[:] = free
+    overwrite(ws.free_gpus, free)
     ws.counts[:num_stages] = 0
     is_open, gang = ws.most_of_kind, arrays.gang_size[job]
     for index in range(gang):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 
 from formulations.dag.down_sets.labels import DIGEST, DROPPED, GROUPS, Labels, clear, hash_of, keep, new_labels
 from formulations.dag.down_sets.search_space import SearchSpace, search_space
@@ -16,12 +15,13 @@ from formulations.dag.probing.network import network
 from formulations.dag.probing.windows import windows
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
+from instances.kernels import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@njit
+@kernel
 def add(
     labels: Labels,
     started: NDArray[np.uint64],
