@@ -43,13 +43,13 @@ def test_bounds_reach_the_certificate(certificate: str) -> None:
 
 @pytest.mark.parametrize("certificate", ["area", "path"])
 def test_no_method_goes_below_the_planted_optimum(certificate: str) -> None:
-    """Tests that on 5,000 tasks the planted schedule verifies and no heuristic's objective is below it."""
-    planted = planted_optimum(tasks=5000, num_gpus=16, certificate=certificate, seed=6)
+    """Tests that on 2,000 tasks the planted schedule verifies and no heuristic's objective is below it."""
+    planted = planted_optimum(tasks=2000, num_gpus=16, certificate=certificate, seed=6)
     assert verify_dag_schedule(planted.instance, planted.schedule) == []
     bounds = lower_bound(planted.instance)
     assert max(bound.value for bound in bounds) <= planted.optimum
     for method in HEURISTICS:
-        budget = {"search": {"stop": MaxEvaluations(3)}, "improvement": {"time_limit": 3.0}}
+        budget = {"search": {"stop": MaxEvaluations(3)}, "improvement": {"time_limit": 1.0}}
         result = solve(planted.instance, method, seed=1, bounds=bounds, **budget.get(METHODS[method].kind, {}))
         assert result.objective is not None
         assert result.objective >= planted.optimum
@@ -68,8 +68,8 @@ import re, sys
 from pathlib import Path
 from instances.generators.dag.planted import planted_optimum
 from solvers.solve import solve
-planted = planted_optimum(tasks=20_000, num_gpus=64, seed=7)
-for method in sys.argv[1:]:
+planted = planted_optimum(tasks=int(sys.argv[1]), num_gpus=64, seed=7)
+for method in sys.argv[2:]:
     result = solve(planted.instance, method, bounds=[], seed=1)
     assert result.objective >= planted.optimum, method
 # Not ru_maxrss, which keeps the size of the parent that was forked.
@@ -78,8 +78,9 @@ print(int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from Linux's /proc")
-def test_list_schedulers_handle_20000_tasks() -> None:
-    """Tests that all constructions schedule 20,000 tasks on 64 GPUs in a process of less than 2 GB."""
-    command = [sys.executable, "-c", SCALE, *CONSTRUCTIONS]
+@pytest.mark.parametrize(("tasks", "most_mib"), [(4_000, 800), pytest.param(20_000, 2_000, marks=pytest.mark.slow)])
+def test_list_schedulers_handle_many_tasks(tasks: int, most_mib: int) -> None:
+    """Tests that all constructions schedule many tasks on 64 GPUs in little memory, 20,000 in a process of 2 GB."""
+    command = [sys.executable, "-c", SCALE, str(tasks), *CONSTRUCTIONS]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert int(done.stdout) < 2000
+    assert int(done.stdout) < most_mib

@@ -37,7 +37,7 @@ def _nasnet(name: str) -> DagInstance:
 def _options(method: str) -> dict[str, object]:
     """Return a small budget."""
     kind = METHODS[method].kind
-    budget = {"search": {"stop": MaxEvaluations(50)}, "exact": {"time_limit": 5.0}, "improvement": {"time_limit": 2.0}}
+    budget = {"search": {"stop": MaxEvaluations(20)}, "exact": {"time_limit": 1.0}, "improvement": {"time_limit": 1.0}}
     return budget.get(kind, {})
 
 
@@ -58,18 +58,19 @@ def test_nasnet_on_mixed_servers(name: str) -> None:
         assert len(set(result.schedule.gpu.tolist())) > 1
 
 
-def test_alibaba_jobs_on_mixed_gpus() -> None:
-    """Tests that every method schedules 20 production jobs, none below the best bound, and CP-SAT proves most."""
+@pytest.mark.parametrize("count", [6, pytest.param(20, marks=pytest.mark.slow)])
+def test_alibaba_jobs_on_mixed_gpus(count: int) -> None:
+    """Tests that every method schedules production jobs, none below the best bound, and CP-SAT proves most."""
     jobs = read_alibaba_v2018_jobs(
         real_data("alibaba-v2018-dag/selected_DAGs.csv.gz"),
         cluster=parse_cluster("mixed-4"),
-        count=20,
+        count=count,
         min_tasks=10,
         max_tasks=50,
         pick="random",
         seed=1,
     )
-    assert len(jobs) == 20
+    assert len(jobs) == count
     num_proved = 0
     for instance in jobs:
         assert 10 <= instance.num_tasks <= 50
@@ -82,7 +83,7 @@ def test_alibaba_jobs_on_mixed_gpus() -> None:
                 result = solve(instance, method, seed=1, bounds=bounds, **_options(method))
                 assert result.objective is not None
                 assert result.objective >= exact.bound.value
-    assert num_proved >= 10  # 20 where it was measured; noisy machines may leave some open
+    assert num_proved >= count / 2  # all where it was measured; noisy machines may leave some open
 
 
 def test_heft_paper_example() -> None:

@@ -1,4 +1,4 @@
-"""Tests that the notebooks run from start to end and say what they promise."""
+"""Tests that the notebooks run from start to end and say what they promise; the first one by default."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def test_solve_an_instance() -> None:
     assert shown.rstrip().endswith("True")
 
 
+@pytest.mark.slow
 def test_lower_bounds_for_a_paper() -> None:
     """Tests that the second notebook gets to a LaTeX table of confirmed optima, and that its numbers hold together."""
     notebook = nbformat.read(ROOT / "notebooks" / "lower_bounds_for_a_paper.ipynb", as_version=4)
@@ -106,6 +107,7 @@ def test_whales_against_the_optimum() -> None:
     assert _pictures(notebook) == 4
 
 
+@pytest.mark.slow
 def test_online_against_offline() -> None:
     """Tests that the notebook of online policies, reduced, compares with proven optima and finds the oracle out."""
     notebook = nbformat.read(ROOT / "notebooks" / "online_against_offline.ipynb", as_version=4)
@@ -128,6 +130,7 @@ def test_online_against_offline() -> None:
     assert _pictures(notebook) == 4
 
 
+@pytest.mark.slow
 def test_bring_your_own_method() -> None:
     """Tests that a heuristic of one's own passes the kit, is held to proven optima in a study, and has a worst case."""
     notebook = nbformat.read(ROOT / "notebooks" / "bring_your_own_method.ipynb", as_version=4)

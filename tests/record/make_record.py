@@ -40,7 +40,11 @@ Items = dict[str, "str | Items"]
 
 def parts() -> dict[str, Callable[[], Mapping[str, object]]]:
     """Return what computes each part of the record that takes seconds, by name."""
-    dag = available_methods()
+    return {**whole_parts(), **sampled_parts()}
+
+
+def whole_parts() -> dict[str, Callable[[], Mapping[str, object]]]:
+    """Return what computes the parts without methods and bounds on the small instances."""
     return {
         "instances": instances_record,
         "generators": generators_record,
@@ -51,13 +55,20 @@ def parts() -> dict[str, Callable[[], Mapping[str, object]]]:
         "results": results_record,
         "commands": commands_record,
         **{f"study {name}": partial(study_record, name) for name in STUDIES},
-        "dag bounds": partial(bounds_record, "dag"),
-        "jobs bounds": partial(bounds_record, "jobs"),
-        "dag exact methods": partial(methods_record, "dag", _of_kind(dag, "exact", "improvement")),
-        "dag heuristics": partial(methods_record, "dag", _of_kind(dag, "construction", "search")),
-        "dag variants": partial(variants_record, "dag", dag),
-        "jobs methods": partial(methods_record, "jobs", list(JOBS_METHODS)),
-        "jobs variants": partial(variants_record, "jobs", list(JOBS_METHODS)),
+    }
+
+
+def sampled_parts(every: int = 1) -> dict[str, Callable[[], Mapping[str, object]]]:
+    """Return what computes methods and bounds on the small instances, or on every so many-th instance only."""
+    dag = available_methods()
+    return {
+        "dag bounds": partial(bounds_record, "dag", every=every),
+        "jobs bounds": partial(bounds_record, "jobs", every=every),
+        "dag exact methods": partial(methods_record, "dag", _of_kind(dag, "exact", "improvement"), every=every),
+        "dag heuristics": partial(methods_record, "dag", _of_kind(dag, "construction", "search"), every=every),
+        "dag variants": partial(variants_record, "dag", dag, every=every),
+        "jobs methods": partial(methods_record, "jobs", list(JOBS_METHODS), every=every),
+        "jobs variants": partial(variants_record, "jobs", list(JOBS_METHODS), every=every),
     }
 
 

@@ -196,32 +196,43 @@ def package_files(pattern: str) -> list[Path]:
     ]
 
 
-def methods_record(problem: str, names: Sequence[str], *, wide: bool = False) -> dict[str, dict[str, str]]:
+def methods_record(
+    problem: str, names: Sequence[str], *, wide: bool = False, every: int = 1
+) -> dict[str, dict[str, str]]:
     """Return what methods of a problem with default parameters find: a line per method and instance.
 
-    With `wide` it is what the default part leaves out.
+    With `wide` it is what the default part leaves out. With `every` above 1 it is a sample, see `_sample`.
     """
     methods = METHODS if problem == "dag" else JOBS_METHODS
     found: dict[str, dict[str, str]] = {}
-    for method in names:
-        instances = _instances_of(problem, method, methods[method].kind, wide=wide)
+    for number, method in enumerate(names):
+        instances = _sample(_instances_of(problem, method, methods[method].kind, wide=wide), number, every)
         if instances:
             found[method] = {name: method_line(instance, method) for name, instance in instances.items()}
     return found
 
 
-def variants_record(problem: str, names: Iterable[str], *, wide: bool = False) -> dict[str, dict[str, str]]:
-    """Return what methods with parameters of their own find, on other instances with `wide`."""
+def variants_record(
+    problem: str, names: Iterable[str], *, wide: bool = False, every: int = 1
+) -> dict[str, dict[str, str]]:
+    """Return what methods with parameters of their own find, on other instances with `wide`, a sample with `every`."""
     variants, methods = (DAG_VARIANTS, METHODS) if problem == "dag" else (JOBS_VARIANTS, JOBS_METHODS)
     found: dict[str, dict[str, str]] = {}
     for method in names:
         instances = _variant_instances(problem, methods[method].kind, wide=wide)
-        for parameters in variants.get(method, []):
+        for number, parameters in enumerate(variants.get(method, [])):
             shown = ", ".join(f"{key}={value}" for key, value in parameters.items())
             found[f"{method} ({shown})"] = {
-                name: method_line(instance, method, **parameters) for name, instance in instances.items()
+                name: method_line(instance, method, **parameters)
+                for name, instance in _sample(instances, number, every).items()
             }
     return found
+
+
+def _sample(instances: dict[str, Any], first: int, every: int) -> dict[str, Any]:
+    """Return every so many-th instance, beginning elsewhere for each `first`, so that all are met by some method."""
+    names = list(instances)[first % every :: every]
+    return {name: instances[name] for name in names}
 
 
 def _instances_of(problem: str, method: str, kind: str, *, wide: bool) -> dict[str, Any]:
@@ -335,21 +346,25 @@ def _known_bounds(instance: Any, objective: str, contention: str) -> list[Any]:
     return list(lower_bound_jobs(instance, objective=objective, methods=QUICK_JOBS_BOUNDS))
 
 
-def bounds_record(problem: str, *, wide: bool = False) -> dict[str, dict[str, str]]:
+def bounds_record(problem: str, *, wide: bool = False, every: int = 1) -> dict[str, dict[str, str]]:
     """Return every bound without search, under both objectives and both rules of contention, and the defaults.
 
-    With `wide` it is what the default part leaves out: linear programs on the larger instances.
+    With `wide` it is what the default part leaves out: linear programs on the larger instances. With `every` above 1
+    it is a sample, see `_sample`.
     """
     names: list[str | None] = [*(BOUND_METHODS if problem == "dag" else JOBS_BOUND_METHODS), None]
     found: dict[str, dict[str, str]] = {}
-    for name in names:
+    for number, name in enumerate(names):
         is_costly = name in LINEAR_PROGRAMS or (name is None and problem == "jobs")
         if wide and not is_costly:
             continue
-        found["by default" if name is None else name] = {
-            key: _values(_bound_tables(instance, name))
+        instances = {
+            key: instance
             for key, instance in (dag_instances() if problem == "dag" else jobs_instances()).items()
             if wide is not (not is_costly or key.startswith("tiny") or key in ("uneven links", "small", "recurrent"))
+        }
+        found["by default" if name is None else name] = {
+            key: _values(_bound_tables(instance, name)) for key, instance in _sample(instances, number, every).items()
         }
     return found
 

@@ -51,6 +51,21 @@ def test_proves_stored_instances(number: str, optimum: int) -> None:
 
 def test_is_a_phase_of_cp_sat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that cp-sat ends with the proof of this search where its first phase has none, and says what proves it."""
+    instance = stored("13")
+    nothing = cp_sat_module._Answer(
+        schedule=None, lower_bound=None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0
+    )
+    monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: nothing)
+    monkeypatch.setattr(cp_sat_module, "probing", None)  # comes later, and would not be called
+    result = solve(instance, "cp-sat", threads=2, seed=1, bounds=[])
+    assert (result.status, result.objective) == (Status.OPTIMAL, 2337)
+    assert result.bound is not None
+    assert (result.bound.method, result.bound.proof, result.bound.solver) == ("cp-sat", PROOF, None)
+
+
+@pytest.mark.slow
+def test_is_a_phase_of_cp_sat_on_a_large_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests the same where the first phase searches and proves nothing."""
     monkeypatch.setattr(cp_sat_module, "probing", None)  # comes later, and would not be called
     result = solve(stored("09"), "cp-sat", threads=2, seed=1)
     assert (result.status, result.objective) == (Status.OPTIMAL, 280)
@@ -68,7 +83,7 @@ def test_cp_sat_confirms_it() -> None:
 
 def test_repeats_bit_for_bit() -> None:
     """Tests that neither seed nor a second run changes the schedule."""
-    instance = generate("cholesky", tasks=30, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    instance = generate("cholesky", tasks=20, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     first, second = (solve(instance, "down-sets", bounds=[], threads=2, seed=seed).schedule for seed in (1, 2))
     assert first is not None
     assert second is not None
@@ -90,7 +105,7 @@ def test_a_time_limit_keeps_what_was_found() -> None:
     """Tests that a run that is cut short is no worse than where it began, and proves nothing."""
     instance = generate("layered", tasks=80, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
     start = min(solve(instance, method).objective for method in ("heft", "cpop", "peft", "etf", "min-min", "max-min"))
-    result = solve(instance, "down-sets", bounds=[], threads=2, time_limit=4.0)
+    result = solve(instance, "down-sets", bounds=[], threads=2, time_limit=1.0)
     assert (result.status, result.termination, result.lower_bound) == (Status.FEASIBLE, Termination.TIME_LIMIT, 0)
     assert result.schedule is not None
     assert verify_dag_schedule(instance, result.schedule) == []
@@ -110,7 +125,7 @@ def test_a_callback_ends_it() -> None:
             self.heard += 1
             self.wants_stop = self.heard == 2
 
-    instance = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    instance = generate("layered", tasks=40, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
     result = solve(instance, "down-sets", bounds=[], threads=2, callback=StopAtSecond())
     assert result.termination is Termination.INTERRUPTED
     assert result.schedule is not None
