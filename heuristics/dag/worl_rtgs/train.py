@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -229,15 +230,12 @@ class DoubleDqn:
     """
 
     def __init__(self, *, learning_rate: float, updates: int, max_norm: float) -> None:
-        self._optimiser = optax.chain(
-            optax.clip_by_global_norm(max_norm), optax.adam(optax.cosine_decay_schedule(learning_rate, max(1, updates)))
-        )
-        self._run = jax.jit(self._scan, compiler_options=_ONE_THREAD)
+        self._start, self._run = _compiled_updates(learning_rate, max(1, updates), max_norm)
 
     def start(self, weights: Weights) -> LearnerState:
         """Return the state before the first update."""
         online: Any = Weights(*(jnp.asarray(array) for array in weights))  # type: ignore[arg-type]  # JAX arrays
-        return LearnerState(online, online, self._optimiser.init(online))
+        return LearnerState(online, online, self._start(online))
 
     def update(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, float]:
         """Make one update per batch; return the new state and the mean loss. Each number of updates compiles once."""
@@ -254,16 +252,25 @@ class DoubleDqn:
         """Return the online weights as NumPy arrays."""
         return Weights(*(np.array(array, dtype=np.float32) for array in state.online))
 
-    def _scan(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, jax.Array]:
-        """Make the updates one after the other."""
-        return jax.lax.scan(self._step, state, batch)
 
-    def _step(self, state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, jax.Array]:
+@cache
+def _compiled_updates(learning_rate: float, updates: int, max_norm: float) -> tuple[Any, Any]:
+    """Return the initial state of the optimiser and the updates of many batches, compiled once per process."""
+    schedule = optax.cosine_decay_schedule(learning_rate, updates)
+    optimiser = optax.chain(optax.clip_by_global_norm(max_norm), optax.adam(schedule))
+
+    def step(state: LearnerState, batch: ReplayBatch) -> tuple[LearnerState, jax.Array]:
         """Make one update."""
         y = targets(state.online, state.target, batch)
         loss, gradient = jax.value_and_grad(huber_loss)(state.online, batch, y)
-        changes, optimiser = self._optimiser.update(gradient, state.optimiser, state.online)
-        return LearnerState(optax.apply_updates(state.online, changes), state.target, optimiser), loss
+        changes, moments = optimiser.update(gradient, state.optimiser, state.online)
+        return LearnerState(optax.apply_updates(state.online, changes), state.target, moments), loss
+
+    def scan(state: LearnerState, batches: ReplayBatch) -> tuple[LearnerState, jax.Array]:
+        """Make the updates one after the other."""
+        return jax.lax.scan(step, state, batches)
+
+    return optimiser.init, jax.jit(scan, compiler_options=_ONE_THREAD)
 
 
 def q_values_in_jax(weights: Weights, rows: ArrayLike, fits: ArrayLike) -> jax.Array:
