@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from heuristics.jax_options import COMPILER_OPTIONS
 from instances.compilation import COMPILATION
 from instances.dag.instance import DagInstance
 from instances.readers.dag.heterogeneous_text import read_heterogeneous_text
@@ -29,9 +30,11 @@ settings.register_profile("optgap", deadline=None)  # a time says nothing on a m
 settings.load_profile("optgap")
 
 
-def pytest_configure() -> None:
-    """Keep the line about compilation out of what tests read."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the line about compilation out of what tests read; compile the short trainings of the default run fast."""
     COMPILATION.say = None
+    if "not slow" in config.getoption("markexpr"):
+        COMPILER_OPTIONS["xla_backend_optimization_level"] = 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

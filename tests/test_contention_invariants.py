@@ -75,7 +75,7 @@ def test_no_heuristic_beats_the_optimum(method: str, instance: DagInstance, obje
 def test_every_heuristic_schedules_without_memory_limits(method: str, instance: DagInstance, seed: int) -> None:
     """Tests that without memory limits every heuristic returns a schedule, which survives a file."""
     stop = MaxEvaluations(5) if METHODS[method].kind == "search" else None
-    schedule = solve(instance, method, seed=seed, stop=stop, contention="nic").schedule
+    schedule = solve(instance, method, seed=seed, stop=stop, contention="nic", bounds=[]).schedule
     assert schedule is not None
     assert schedule.transfer_start is not None
     again = dag_schedule_from_json(dag_schedule_to_json(instance, schedule), instance)

@@ -98,7 +98,7 @@ def test_no_heuristic_beats_the_optimum(method: str, instance: DagInstance, obje
 @few
 def test_every_heuristic_schedules_without_memory_limits(method: str, instance: DagInstance, seed: int) -> None:
     """Tests that without memory limits every heuristic returns a schedule."""
-    assert solve(instance, method, seed=seed, **budget(method, 5)).schedule is not None
+    assert solve(instance, method, seed=seed, bounds=[], **budget(method, 5)).schedule is not None
 
 
 @given(data=st.data(), instance=dag_instances(max_tasks=6), objective=objectives)
@@ -127,7 +127,7 @@ def test_exact_optimum_ignores_order(data: st.DataObject, instance: DagInstance)
 
 
 @given(instance=dag_instances(max_tasks=6))
-@few
+@settings(few, max_examples=6)
 def test_names_are_no_matter(instance: DagInstance) -> None:
     """Tests that renaming everything leaves the schedules of all methods as they are."""
     other = changed(
@@ -137,7 +137,9 @@ def test_names_are_no_matter(instance: DagInstance) -> None:
         gpu_names=tuple(f"y{gpu}" for gpu in range(instance.num_gpus)),
     )
     for method in HEURISTICS:
-        first, second = (solve(one, method, seed=3, **budget(method, 10)).schedule for one in (instance, other))
+        first, second = (
+            solve(one, method, seed=3, bounds=[], **budget(method, 10)).schedule for one in (instance, other)
+        )
         assert (first is None) == (second is None)
         if first is not None and second is not None:
             assert first.gpu.tolist() == second.gpu.tolist()

@@ -37,7 +37,7 @@ def test_generate_solve_and_bound() -> None:
     result = optgap.solve(dag)
     assert result.objective == result.lower_bound
     assert max(bound.value for bound in optgap.lower_bound(dag)) <= result.objective
-    jobs = optgap.generate("jobs-recurrent", jobs=3, seed=1)
+    jobs = optgap.generate("jobs-small", jobs=3, seed=1)
     assert optgap.solve(jobs, "fifo").objective is not None
 
 
@@ -45,7 +45,7 @@ def test_files_and_verifier(tmp_path: Path) -> None:
     """Tests that an instance of either problem is written and read back, and that a schedule is checked."""
     for instance, method in (
         (optgap.generate("chains", tasks=6, seed=1), "heft"),
-        (optgap.generate("jobs-recurrent", jobs=3, seed=1), "fifo"),
+        (optgap.generate("jobs-small", jobs=3, seed=1), "fifo"),
     ):
         optgap.write(instance, tmp_path / "instance.json.gz")
         assert optgap.read(tmp_path / "instance.json.gz").sha256 == instance.sha256

@@ -98,8 +98,8 @@ def test_problems_are_not_mixed_in_a_table() -> None:
 
 
 def test_many_jobs_are_bounded() -> None:
-    """Tests that the default bounds of two thousand jobs exist and order as they must."""
-    values = {bound.method: bound.value for bound in lower_bound(generate_jobs("jobs-poisson", jobs=2000, seed=1))}
+    """Tests that the default bounds of a thousand jobs exist and order as they must."""
+    values = {bound.method: bound.value for bound in lower_bound(generate_jobs("jobs-poisson", jobs=1000, seed=1))}
     assert values["rank-wise"] >= max(values["virtual-srpt"], values["release-plus-duration"])
     assert values["sets-of-kinds"] >= max(values.values())
 

@@ -159,7 +159,7 @@ class _Stops(Callback):
 
 def test_stopped_replay_has_no_schedule_and_keeps_its_bound() -> None:
     """Tests that a policy that is told to stop gives a result without a schedule."""
-    instance = generate_jobs("jobs-small", jobs=40, seed=1)
+    instance = generate_jobs("jobs-small", jobs=15, seed=1)
     result = solve(instance, "fifo", callback=_Stops())
     assert (result.schedule, result.objective, result.gap) == (None, None, None)
     assert (result.status, result.termination) == (Status.UNKNOWN, Termination.INTERRUPTED)
@@ -181,7 +181,7 @@ def test_callback_hears_of_the_replay() -> None:
         def on_round(self, row: Mapping[str, float | None]) -> None:
             rows.append(row)
 
-    solve(generate_jobs("jobs-small", jobs=50, seed=1), "wcs-duration", callback=Listens())
+    solve(generate_jobs("jobs-small", jobs=50, seed=1), "wcs-duration", callback=Listens(), bounds=[])
     started = [row["jobs_started"] for row in rows]
     assert started == sorted(started, key=float)  # type: ignore[arg-type]  # all are numbers
     assert started[-1] == 50

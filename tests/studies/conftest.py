@@ -9,6 +9,7 @@ import pytest
 from instances.dag.instance import DagInstance
 from instances.dag.json import write_dag_instance
 from studies.cli.main import main
+from tests.studies.experiment.run_here import HereExecutor
 from tests.studies.run_command import Ended, Run
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
         return Ended(ending.value.code, captured.out, captured.err)
 
     return run_command
+
+
+@pytest.fixture
+def runs_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the runs of studies in this process: other tests look at workers."""
+    monkeypatch.setattr("studies.experiment.run_study.LocalExecutor", HereExecutor)
 
 
 @pytest.fixture

@@ -150,6 +150,7 @@ def test_damaged_library(run: Run, small: tuple[str, str], tmp_path: Path) -> No
     assert ended.err == "library/ledger.json: format: expected text, got nothing.\n"
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_gaps(run: Run, small: tuple[str, str], tmp_path: Path) -> None:
     """Tests that a study on a library is held against its ledger, from the specification to the tables."""
     (tmp_path / "small.toml").write_text(SPEC, encoding="utf-8")

@@ -185,6 +185,7 @@ def test_broken_jobs_file_is_named(run: Run, worked: str, tmp_path: Path) -> Non
     assert ended.err.startswith("b.json: jobs[1].release: expected")
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_study_online(run: Run, tmp_path: Path) -> None:
     """Tests that the study runs every policy on every instance against proven optima, and writes what is asked for."""
     options = [
@@ -211,6 +212,7 @@ def test_study_online(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_study_online_of_files(run: Run, worked: str) -> None:
     """Tests that instances may come from files; one instance has no intervals."""
     ended = run("study", "online", worked, "--compare", "holds")
@@ -220,6 +222,7 @@ def test_study_online_of_files(run: Run, worked: str) -> None:
     assert "127 [" not in ended.out
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_study_online_of_gang_rules(run: Run, worked: str) -> None:
     """Tests that the rivals with gang rules may be compared, and that a wrong predictor is told for them too."""
     ended = run("study", "online", worked, "--compare", "gang-rules", "--json")

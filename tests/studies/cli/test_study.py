@@ -105,6 +105,7 @@ def test_misuse(run: Run, small: str, tmp_path: Path, arguments: tuple[str, ...]
     assert ended.err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_names_and_figures(run: Run, tmp_path: Path) -> None:
     """Tests that a store without runs, an unknown budget and an unknown label are refused, and that figures come."""
     text = NO_REFERENCE.replace("[6, 8]", "6").replace("repetitions = 2", "repetitions = 1")

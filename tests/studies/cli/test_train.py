@@ -71,7 +71,7 @@ def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example
 
 def _train_agents(run: Run, out: Path, *more: str) -> Ended:
     """Run a short training of the multi-agent policy."""
-    tiny = {"jobs": 12, "num_agents": 2, "variant": "flat", "speeds": "true", "episodes": 1, "imitation_episodes": 1}
+    tiny = {"jobs": 6, "num_agents": 2, "variant": "flat", "speeds": "true", "episodes": 1, "imitation_episodes": 1}
     tiny |= {"imitation_epochs": 1, "validation_instances": 1, "chunk": 64, "same_instance": 1}
     arguments = [word for name, value in tiny.items() for word in ("--set", f"{name}={value}")]
     return run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(out), *more)
@@ -91,8 +91,8 @@ def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_
     imitated = out.with_name("a-imitated.npz")
     assert stored["imitated_weights_sha256"] == load_network(imitated).sha256
     assert sorted(path.name for path in out.parent.iterdir()) == ["a-imitated.npz", "a.json", "a.npz"]
-    assert (stored["seed"], stored["settings"]["jobs"], stored["settings"]["updates"]) == (5, 12, 1)
-    assert stored["command"].startswith("optgap train marl --seed 5 --updates 1 --set jobs=12 --set num_agents=2 ")
+    assert (stored["seed"], stored["settings"]["jobs"], stored["settings"]["updates"]) == (5, 6, 1)
+    assert stored["command"].startswith("optgap train marl --seed 5 --updates 1 --set jobs=6 --set num_agents=2 ")
     assert [point["updates"] for point in stored["curve"]] == [0, 0, 1]
     assert stored["validation"]["mean_ratio"] == min(point["validation"] for point in stored["curve"])
     held_out = stored["held_out"]

@@ -135,6 +135,7 @@ def test_a_cluster_gives_the_answers_of_one_process(cluster: str, finished_small
     assert set(json.loads(environment["content"])) == {"versions", "hardware", "revision"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_importable")
 def test_limits_hold_on_a_cluster(cluster: str, tmp_path: Path) -> None:
     """Tests that hogs and endless runs on a cluster become rows, and the rest is made."""
@@ -147,6 +148,7 @@ def test_limits_hold_on_a_cluster(cluster: str, tmp_path: Path) -> None:
     assert error_of["ignores_signals"] == "TimeLimit: the run was killed after its limit of 4 s."
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_importable")
 def test_runs_of_a_lost_worker_are_made_again(cluster: str, folder: Path, tmp_path: Path) -> None:
     """Tests that a study survives SIGKILL of a Dask worker: its run is made again, once, and nothing is lost."""
@@ -156,6 +158,7 @@ def test_runs_of_a_lost_worker_are_made_again(cluster: str, folder: Path, tmp_pa
     assert (state.planned, state.finished, state.failed) == (4, 4, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_importable")
 def test_ctrl_c_stops_runs_on_the_cluster(cluster: str, folder: Path, tmp_path: Path) -> None:
     """Tests that an interrupt kills the processes of runs on the cluster and gives the runs back."""

@@ -218,6 +218,7 @@ def test_a_store_keeps_problem_and_objective(finished: Path, tmp_path: Path) -> 
     assert _answers(tmp_path / "out") == _answers(finished)
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_the_shipped_study_runs_by_one_command(run: Run, tmp_path: Path) -> None:
     """Tests the reduced online study from the command line: optimality gaps, no failure, tables of it."""
     assert "online_quick" in shipped_specs()

@@ -28,6 +28,7 @@ from studies.papers.online_policies import (
     predictor_entries,
 )
 from tests.jobs_strategies import jobs_instances, worked_example
+from tests.studies.experiment.run_here import HereExecutor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 def frame() -> pd.DataFrame:
     """Return all policies on four small instances at two loads, against proven optima."""
     grid = JobsGrid(families=("jobs-small",), jobs=(6,), loads=(0.7, 1.1), count=2)
-    return online_against_offline([grid], policy_entries(), exact="cp-sat", time_limit=60, seed=3, workers=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("studies.experiment.run_study.LocalExecutor", HereExecutor)
+        return online_against_offline([grid], policy_entries(), exact="cp-sat", time_limit=60, seed=3, workers=1)
 
 
 def test_every_policy_meets_every_instance(frame: pd.DataFrame) -> None:
@@ -130,6 +133,7 @@ def test_texts_say_what_gaps_are_against(frame: pd.DataFrame) -> None:
     )
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_files_noise_and_progress(tmp_path: Path) -> None:
     """Tests one study of a file: the best bound without search counts, mu = 1 is the oracle, and states are told."""
     instance = worked_example()

@@ -216,7 +216,14 @@ def test_planted_optimum_is_reached_and_not_passed(seed: int) -> None:
     assert time_indexed(planted.instance, MAKESPAN) == planted.optimum
 
 
-@pytest.mark.parametrize(("family", "optimal"), [("erdos-renyi", 517), ("stencil", 657), ("in-tree", 417)])
+@pytest.mark.parametrize(
+    ("family", "optimal"),
+    [
+        ("erdos-renyi", 517),
+        pytest.param("stencil", 657, marks=pytest.mark.slow),
+        pytest.param("in-tree", 417, marks=pytest.mark.slow),
+    ],
+)
 def test_more_than_the_destructive_bound(family: str, optimal: int) -> None:
     """Tests generated instances of 30 tasks on 4 GPUs whose optimum CP-SAT proved: nearer to it than without."""
     instance = generate(family, tasks=30, seed=1)

@@ -72,7 +72,9 @@ def test_narrow_layers_never_prove_too_much(
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("family", ["layered", "in-tree", "series-parallel", "gaussian-elimination"])
+@pytest.mark.parametrize(
+    "family", ["layered", pytest.param("in-tree", marks=pytest.mark.slow), "series-parallel", "gaussian-elimination"]
+)
 def test_refutes_one_tick_below_on_twenty_tasks(family: str, backwards: bool) -> None:
     """Tests graphs of about twenty tasks: the optimum that one direction proves the other one proves too."""
     cost = CostModel(ccr=1.0)

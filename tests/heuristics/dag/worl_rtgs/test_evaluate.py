@@ -49,7 +49,7 @@ def test_curve_rises(name: str) -> None:
     assert document["curve"][-1]["steps"] >= document["configuration"]["steps"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])])
 def test_held_out_result_is_the_recorded_one(name: str) -> None:
     """Tests the recorded numbers on all held-out instances: mean ratio within 0.01, and who beats whom."""
     weights, document = _shipped(name)

@@ -96,16 +96,23 @@ def test_learning_is_real(control: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule",
-    ["tetris", *(pytest.param(rule, marks=pytest.mark.slow) for rule in ("fifo", "load-balancing", "bin-packing"))],
+    ("rule", "count"),
+    [
+        ("tetris", 10),
+        *(
+            pytest.param(rule, 20, marks=pytest.mark.slow)
+            for rule in ("tetris", "fifo", "load-balancing", "bin-packing")
+        ),
+    ],
 )
-def test_trained_networks_beat_rules_at_load_09(rule: str) -> None:
+def test_trained_networks_beat_rules_at_load_09(rule: str, count: int) -> None:
     """Tests the held-out instances, which have load 0.9, p < 0.01: the mean over the trainings, and the default one."""
     document = shipped_document()
     settings = TrainingSettings(**document["settings"])
     assert settings.load == 0.9
     by_default = np.array(document["held_out"]["mean_jct_ticks"]["trained"])
-    held_out = held_out_set(settings, len(by_default))
+    assert len(by_default) == 20
+    held_out = held_out_set(settings, count)
     assert all((instance.weight == 1).all() for instance in held_out)
     found = []
     for instance in held_out:
@@ -113,7 +120,7 @@ def test_trained_networks_beat_rules_at_load_09(rule: str) -> None:
         assert total is not None
         found.append(float(total - instance.release.sum()) / instance.num_jobs)
     for trained in (by_default, of_all_trainings("trained")):
-        assert wilcoxon(trained, found, alternative="less").pvalue < 0.01
+        assert wilcoxon(trained[:count], found, alternative="less").pvalue < 0.01
 
 
 def test_a_network_of_ones_own(tmp_path: Path) -> None:

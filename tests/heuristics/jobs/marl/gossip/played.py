@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +46,12 @@ def walk_of(settings: GossipSettings) -> RoundWalk:
 
 
 def played(settings: GossipSettings, counts: list[int]) -> list[PlayedRound]:
-    """Return rounds, played in several calls."""
+    """Return rounds, played in several calls; the same rounds again from the second time on."""
+    return list(_played(settings, tuple(counts)))
+
+
+@cache
+def _played(settings: GossipSettings, counts: tuple[int, ...]) -> list[PlayedRound]:
+    """Play once."""
     walk = walk_of(settings)
     return [one for count in counts for one in walk.play(untrained(settings), count)]
