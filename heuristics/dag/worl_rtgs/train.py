@@ -19,6 +19,7 @@ from heuristics.dag.worl_rtgs.evaluate import heft_fitness, network_fitness, rat
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, episode_data
 from heuristics.dag.worl_rtgs.network import DOES_NOT_FIT, Weights, initial_weights
 from heuristics.dag.worl_rtgs.training_instances import GPUS, training_stream
+from heuristics.jax_options import COMPILER_OPTIONS
 from heuristics.search.clock import Stopwatch
 
 if TYPE_CHECKING:
@@ -205,9 +206,6 @@ class Replay:
         )
 
 
-_ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}  # a fixed order of sums, and one core per training
-
-
 class LearnerState(NamedTuple):
     """State of the learner, replaced by every update."""
 
@@ -270,7 +268,7 @@ def _compiled_updates(learning_rate: float, updates: int, max_norm: float) -> tu
         """Make the updates one after the other."""
         return jax.lax.scan(step, state, batches)
 
-    return optimiser.init, jax.jit(scan, compiler_options=_ONE_THREAD)
+    return optimiser.init, jax.jit(scan, compiler_options=COMPILER_OPTIONS)
 
 
 def q_values_in_jax(weights: Weights, rows: ArrayLike, fits: ArrayLike) -> jax.Array:

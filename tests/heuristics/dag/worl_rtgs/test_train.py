@@ -29,6 +29,7 @@ from heuristics.dag.worl_rtgs.train import (
 )
 from heuristics.dag.worl_rtgs.training_config import TrainingConfig
 from heuristics.dag.worl_rtgs.training_instances import fine_tuning_stream, training_stream, validation_instances
+from heuristics.jax_options import COMPILER_OPTIONS
 from tests.compiled import compiled
 from tests.strategies import dag_instances
 
@@ -119,6 +120,14 @@ def _plain_gradient(online: Weights, target: Weights, batch: ReplayBatch) -> tup
         ):
             total += term
     return loss, gradient, goals
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _optimised() -> Iterator[None]:
+    """Compile as outside of tests: these trainings take thousands of steps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(COMPILER_OPTIONS, "xla_backend_optimization_level", 1)
+        yield
 
 
 @pytest.fixture
