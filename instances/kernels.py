@@ -18,6 +18,7 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from numba import types
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
@@ -36,7 +37,6 @@ except ImportError:  # Windows has no such locks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
 
     Function = TypeVar("Function", bound=Callable[..., Any])
@@ -48,10 +48,19 @@ MOST_SECONDS_OF_WAITING = 120.0
 
 def kernel(function: Function) -> Function:
     """Compile a function when it is first called from Python, once per installation; it runs without Python's lock."""
+    return _compiled(function, _Dispatcher)
+
+
+def _compiled(function: Function, dispatcher: type[_Dispatcher]) -> Function:
     options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, "_nrt": _counts_references(function)}
-    compiled: Any = _Dispatcher(function, targetoptions=options, pipeline_class=_KernelCompiler)
+    compiled: Any = dispatcher(function, targetoptions=options, pipeline_class=_KernelCompiler)
     compiled._cache = _cache_of(function)  # noqa: SLF001  # as `cache=True` does, with a cache of our own
     return compiled  # type: ignore[no-any-return]
+
+
+def brief_kernel(function: Function) -> Function:
+    """Do as `kernel`; on small arrays, run it as plain Python as long as that takes less time than to compile it."""
+    return _compiled(function, _BriefDispatcher)
 
 
 def inner_kernel(function: Function) -> Function:
@@ -108,6 +117,52 @@ class _Dispatcher(CPUDispatcher):
             self.targetoptions["_nrt"] = True
             self._compiler._failed_cache.clear()  # noqa: SLF001
             return super().compile(sig)
+
+
+class _BriefDispatcher(_Dispatcher):
+    """Runs small calls as plain Python where the machine code would first have to be made.
+
+    No clock counts these calls, just as none counts compilation.
+    """
+
+    _cache: Any
+    _plain_seconds = 0.0
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run machine code, or the function as it stands there."""
+        if self._plain_seconds < PLAIN_SECONDS and (
+            _entries((*arguments, *named.values())) > PLAIN_ENTRIES or self._is_made()
+        ):
+            self._plain_seconds = PLAIN_SECONDS
+        if self._plain_seconds >= PLAIN_SECONDS:
+            return super().__call__(*arguments, **named)
+        begin = time.perf_counter()
+        try:
+            with COMPILATION.running(), np.errstate(over="ignore"):
+                return self.py_func(*arguments, **named)
+        finally:
+            self._plain_seconds += time.perf_counter() - begin
+
+    def _is_made(self) -> bool:
+        return bool(self.overloads) or (isinstance(self._cache, _KernelCache) and self._cache.has_code)
+
+
+PLAIN_SECONDS = 1.0
+"""How long all calls of a brief kernel may take together as plain Python; compiling one takes some seconds."""
+
+PLAIN_ENTRIES = 5000
+"""Entries of all arrays of a call that may run as plain Python."""
+
+
+def _entries(arguments: Any) -> int:
+    """Return how many numbers the arrays among arguments hold, also those in tuples."""
+    total = 0
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            total += _entries(argument)
+        elif isinstance(argument, np.ndarray):
+            total += argument.size
+    return total
 
 
 class _InnerDispatcher(_Dispatcher):
@@ -290,6 +345,14 @@ class _KernelCache(FunctionCache):
     @cached_property
     def _file(self) -> _CacheFile:
         return _CacheFile(self._cache_path, self._impl.filename_base, _stamp(self._function))
+
+    @property
+    def has_code(self) -> bool:
+        """Whether there is machine code on disk that nothing has made obsolete."""
+        try:
+            return bool(self._file._load_index())  # noqa: SLF001
+        except Exception:  # of a file that is damaged, or names classes that are gone
+            return False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return a compiled kernel, None where there is none that fits, or only what an older version has left."""

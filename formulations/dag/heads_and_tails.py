@@ -12,7 +12,7 @@ from formulations.dag.join import INFINITE, JoinItems, earliest_start, nic_join
 from instances.dag.contention import Contention, server_of_gpu
 from instances.dag.graph import predecessors, successors
 from instances.dag.objective import Objective
-from instances.kernels import kernel
+from instances.kernels import brief_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,7 +120,7 @@ class _Direction(NamedTuple):
     release: NDArray[np.int64]  # (n,)
 
 
-@kernel
+@brief_kernel
 def _heads(
     side: _Direction,
     durations: NDArray[np.int64],

@@ -25,7 +25,7 @@ from heuristics.dag.timeline import (
     ready_times,
 )
 from instances.dag.contention import Contention
-from instances.kernels import inlined_kernel, inner_kernel, kernel
+from instances.kernels import brief_kernel, inlined_kernel, inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +94,7 @@ def _first_free(timeline: Timeline) -> int:
     return earliest
 
 
-@kernel
+@brief_kernel
 def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Placement:
     """Place all tasks, each time the (task, GPU) pair that the rule prefers among all ready tasks; no insertion.
 

@@ -28,7 +28,7 @@ from heuristics.dag.timeline import (
 )
 from instances.dag.contention import Contention
 from instances.dag.schedule import DagSchedule
-from instances.kernels import inlined_kernel, inner_kernel, kernel
+from instances.kernels import brief_kernel, inlined_kernel, inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,7 +211,7 @@ def build(
     return timeline
 
 
-@kernel
+@brief_kernel
 def evaluate_keys(
     arrays: DagArrays,
     points: NDArray[np.float64],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import os
@@ -11,14 +12,17 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numba.core.runtime import _nrt_python, rtsys
 
 from formulations.dag.probing.load_refutation import proven_slack, reduce_by_prices
 from formulations.dag.probing.load_rows import least_work
-from instances.kernels import inner_kernel, kernel, sort_by
-from optgap import MaxEvaluations, generate, solve
+from instances import kernels
+from instances.compilation import COMPILATION
+from instances.kernels import _BriefDispatcher, _Dispatcher, brief_kernel, inner_kernel, kernel, sort_by
+from optgap import CostModel, MaxEvaluations, generate, lower_bound, solve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,3 +177,69 @@ def test_counting_of_references() -> None:
     assert array.tolist() == [[7, 0], [7, 0]]
     counts = [one.targetoptions["_nrt"] for one in (fill, copy_row, both, proven_slack, reduce_by_prices, least_work)]
     assert counts == [False, True, False, True, True, False]
+
+
+def assert_equal(one: Any, other: Any) -> None:
+    """Assert that two results are equal to the last digit, tuples of arrays included."""
+    if isinstance(one, tuple):
+        assert len(one) == len(other)
+        for left, right in zip(one, other, strict=True):
+            assert_equal(left, right)
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    else:
+        assert one == other
+
+
+@pytest.mark.parametrize("contention", ["none", "nic"])
+@pytest.mark.parametrize("family", ["layered", "erdos-renyi", "multi-tenant"])
+def test_brief_kernels_give_the_same_as_plain_python(
+    monkeypatch: pytest.MonkeyPatch, family: str, contention: str
+) -> None:
+    """Tests results and all that is written, to the last digit, of list schedulers and heads of three families."""
+    called = set()
+
+    def run_both(kernel: Any, *arguments: Any, **named: Any) -> Any:
+        arguments = (*arguments, *named.values())  # named ones stand in the order of the parameters
+        own = copy.deepcopy(arguments)
+        plain, machine = kernel.py_func(*own), _Dispatcher.__call__(kernel, *arguments)
+        assert_equal((plain, own), (machine, arguments))
+        called.add(kernel.py_func.__name__)
+        return machine
+
+    monkeypatch.setattr(_BriefDispatcher, "__call__", run_both)
+    for seed in range(4):
+        instance = generate(family, tasks=14, seed=seed, cost=CostModel(memory_tightness=0.8))
+        for method in ("heft", "peft", "cpop", "etf", "min-min", "max-min"):
+            if contention == "none" or method in ("heft", "cpop", "peft"):
+                solve(instance, method=method, contention=contention, bounds=())
+        lower_bound(instance, methods=["join-aware-path"])
+    assert called >= {"_heads", "evaluate_keys", "upward_ranks", "downward_ranks", "optimistic_costs"}
+
+
+def test_brief_kernels_begin_as_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that small calls compile nothing until they have taken their time, that large ones do, and the clock."""
+
+    @brief_kernel
+    def total(values: NDArray[np.int64]) -> int:
+        result = 0
+        for value in values:
+            result += value
+        return result
+
+    monkeypatch.setattr(kernels, "PLAIN_ENTRIES", 3)
+    before = COMPILATION.seconds
+    assert total(np.arange(3)) == 3
+    assert not total.overloads
+    assert COMPILATION.seconds > before
+    assert total(np.arange(4)) == 6
+    assert len(total.overloads) == 1
+
+    @brief_kernel
+    def first(values: NDArray[np.int64]) -> int:
+        return values[0]
+
+    monkeypatch.setattr(kernels, "PLAIN_SECONDS", 0.0)
+    assert first(np.arange(2)) == 0
+    assert len(first.overloads) == 1
