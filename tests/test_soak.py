@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shlex
 import shutil
@@ -49,7 +50,7 @@ CALLS = (
     "convert --from pipedream profile.txt --gpus mixed-2 -o out.json",
     "solve e.json --threads 1 --time-limit 20 --schedule-out out.json --gantt out.svg",
     "solve e.json -m woa --evaluations 20000 --schedule-out out.json --gantt out.png",
-    "solve e.json.gz -m milp-disjunctive --threads 1 --time-limit 5 --schedule-out out.json",
+    "solve e.json.gz -m milp-disjunctive --threads 1 --time-limit 60 --schedule-out out.json",
     "solve e.json -m lns --time-limit 3 --threads 1 --schedule-out out.json",
     "solve jobs.json -m fifo --schedule-out out.json --gantt out.svg",
     "bound e.json --time-limit 20 --csv out.csv --latex out.tex",
@@ -229,7 +230,8 @@ def test_a_fault_is_survived(seed: int, prepared: Path, tmp_path: Path, usual: d
         ended = run(call, folder)
         statuses |= {0, 1, 2}
         if ended.status == 2:
-            assert len(ended.err.strip().splitlines()) == 1, f"{call}, {fault}: {ended}"
+            said = [line for line in ended.err.splitlines() if not re.match(r"\d+\.\d s ", line)]  # but for progress
+            assert len(said) == 1, f"{call}, {fault}: {ended}"
     elif kind == "disk":
         most = rng.choice([0, 100, 1000, 5000, 20_000, 60_000])
         fault = f"{most} bytes"
