@@ -236,7 +236,7 @@ def test_a_fault_is_survived(seed: int, prepared: Path, tmp_path: Path, usual: d
         most = rng.choice([0, 100, 1000, 5000, 20_000, 60_000])
         fault = f"{most} bytes"
         ended = run(call, folder, most=most)
-        statuses |= {2}
+        statuses |= {2, 3} if most == 0 and "milp" in call else {2}  # with no semaphore either, Pyomo fails
     elif kind == "signal":
         number = rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
         share = rng.random() * usual[call].seconds
