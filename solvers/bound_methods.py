@@ -1,4 +1,4 @@
-"""Every bound without search by name, for both problems; resolved on first use."""
+"""Every bound that is no exact method by name, for both problems; resolved on first use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_PAIRS_FOR_COSTLY = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundMethod:
-    """A bound without search: where its function stands, what proves it, and when it is worth its time.
+    """A bound that finds no optimum: where its function stands, what proves it, and when it is worth its time.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ class BoundMethod:
         The contention that the bound is made for, None for none; without contention another bound is as good.
     is_costly
         Whether the bound of a DAG is left out, unless it is named, above `MAX_PAIRS_FOR_COSTLY`.
+    needs_search
+        Whether a solver's search proves it: it takes up to minutes and is computed only where it is named.
     max_jobs
         Largest number of jobs for which the bound is computed unless it is named; None for any number.
     """
@@ -54,6 +56,7 @@ class BoundMethod:
     only: Objective | None = None
     rule: Contention | None = None
     is_costly: bool = False
+    needs_search: bool = False
     max_jobs: int | None = None
 
     def resolve(self) -> Callable[..., int]:
@@ -65,6 +68,7 @@ class BoundMethod:
         """Say whether the bound is worth its time on an instance of this size."""
         return (
             self.is_default
+            and not self.needs_search
             and self.only in (None, objective)
             and self.rule in (None, contention)
             and (not self.is_costly or instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY)
@@ -181,6 +185,13 @@ BOUND_METHODS = {
         proof="time-indexed LP, multipliers checked in integers",
         distribution="highspy",
         is_default=False,  # about a second
+    ),
+    "memory-refutation": BoundMethod(
+        path="solvers.backends.memory_refutation:memory_refutation",
+        proof="all makespans below are refuted by CP-SAT on placement, memory and transfers together",
+        distribution="ortools",
+        needs_search=True,
+        only=Objective.MAKESPAN,
     ),
 }
 """Bounds for the DAG problem by name."""

@@ -203,10 +203,11 @@ class Problem:
         return [name for name in names if kind != "construction" or not self.bounds[name].is_costly]
 
     def listed_bounds(self, instance: Any, contention: str) -> list[str]:
-        """Return the names of the bounds that a table lists: all that know DAGs, those worth their time for jobs."""
+        """Return the names of bounds that a table lists: for DAGs all without search, for jobs those worth it."""
         if self.start_bounds is None:
             return self.default_bounds(instance)
-        return [name for name, bound in self.bounds.items() if bound.rule in (None, contention)]
+        rules = (None, contention)
+        return [name for name, bound in self.bounds.items() if bound.rule in rules and not bound.needs_search]
 
     def goal(self, instance: Any, objective: str | None, contention: Contention | str) -> Goal:
         """Return what a run works on, with the default objective for None.

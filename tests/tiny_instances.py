@@ -18,12 +18,13 @@ CLUSTERS = ("mixed-2", "mixed-3", "mixed-4", "identical-4", "mixed-4-slow")
 WISHED_TASKS = {"mixed-2": (4, 10), "mixed-3": (4, 9), "mixed-4": (4, 8), "identical-4": (4, 8), "mixed-4-slow": (4, 8)}
 
 
-def tiny_instance(number: int) -> DagInstance:
+def tiny_instance(number: int, *, is_tight: bool = False) -> DagInstance:
     """Return an instance of 4 to 10 tasks on 2 to 4 GPUs; the number decides everything.
 
     Families and clusters rotate. In turn memory is tight, pairs are forbidden, some durations are 0, some edges carry
     nothing, and tasks are dealt out to several jobs with releases and weights. Few tasks where there are many GPUs, so
-    that enumeration takes a second at most.
+    that enumeration takes a second at most. With `is_tight` the memory of every instance is 70 to 95 % full, and
+    transfers take 1 to 10 mean durations.
     """
     rng = np.random.default_rng(number)
     cluster = CLUSTERS[number % len(CLUSTERS)]
@@ -34,7 +35,10 @@ def tiny_instance(number: int) -> DagInstance:
         memory_tightness=0.9 if number % 3 == 0 else 0.0,
         forbidden=0.3 if number % 4 == 0 else 0.0,
     )
-    families = list(FAMILIES)
+    if is_tight:
+        tightness, ccr = float(rng.uniform(0.7, 0.95)), float(rng.choice([1.0, 3.0, 10.0]))
+        cost = replace(cost, memory_tightness=tightness, ccr=ccr)
+    families = [family for family in FAMILIES if not (is_tight and family == "independent")]  # has no transfers
     for attempt in range(number, number + len(families)):
         instance = _of_family(families[attempt % len(families)], cluster, number, cost, rng)
         if instance is not None:

@@ -16,6 +16,7 @@ from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, objective_value
 from solvers.backends.down_sets import searched_down_sets
+from solvers.backends.memory_refutation import EFFORT, MemoryRefutation
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import in_second_thread
 from solvers.run.outcome import Outcome, Termination
@@ -74,7 +75,8 @@ def cp_sat(
 
     With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
     search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
-    all windows, a second phase proves; then both once more. With 8 threads or more one phase does everything.
+    all windows, a second phase proves; then both once more. Where memory binds, makespans are refuted in between
+    (`MemoryRefutation`). With 8 threads or more one phase does everything.
 
     Parameters
     ----------
@@ -90,6 +92,7 @@ def cp_sat(
     """
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
     effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
+    is_free = Contention(contention) is Contention.NONE
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
     for number, phase in enumerate(_phases(run.threads)):
         probe = number > 0 and is_small and not run.should_stop()
@@ -129,10 +132,15 @@ def cp_sat(
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
-        if phase.reinsertion and schedule is not None and Contention(contention) is Contention.NONE:
+        if phase.reinsertion and schedule is not None and is_free:
             better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
             schedule = _better(instance, objective, schedule, better)
-        if phase.down_sets and is_small and Contention(contention) is Contention.NONE:
+        if phase.refutation and is_free and Objective(objective) is Objective.MAKESPAN:
+            refutation = MemoryRefutation(instance, schedule, bound, run)
+            refutation.climb(min(EFFORT, effort_left), phase.refutation)
+            schedule, bound = refutation.schedule, refutation.bound
+            effort_left -= refutation.effort
+        if phase.down_sets and is_small and is_free:
             rounds = searched_down_sets(instance, objective, schedule, bound, run)
             schedule = rounds.schedule
             if rounds.has_proved:  # no word of CP-SAT: it can be asked to confirm
@@ -147,8 +155,9 @@ class _Phase:
 
     `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
     a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
-    `reinsertion` is the share of the time that is then left for making the schedule better by reinsertion, and
-    `down_sets` says whether the search over down-sets follows.
+    `reinsertion` is the share of the time that is then left for making the schedule better by reinsertion, `refutation`
+    the share of what is left after that for refuting makespans where memory binds, and `down_sets` says whether the
+    search over down-sets follows.
     """
 
     subsolvers: tuple[str, ...] = ()
@@ -157,6 +166,7 @@ class _Phase:
     effort: float | None = None
     reinsertion: float = 0.0
     down_sets: bool = False
+    refutation: float = 0.0
 
 
 def _phases(threads: int) -> list[_Phase]:
@@ -166,13 +176,13 @@ def _phases(threads: int) -> list[_Phase]:
     if threads == 1:
         loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
         return [
-            _Phase(share=0.2, effort=1.0, reinsertion=0.1, down_sets=True),
+            _Phase(share=0.2, effort=1.0, reinsertion=0.1, down_sets=True, refutation=0.5),
             _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0),
             _Phase(subsolvers=loads, neighbourhoods=False),
         ]
     improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
     return [
-        _Phase(subsolvers=improving, share=0.1, effort=0.5, reinsertion=0.1, down_sets=True),
+        _Phase(subsolvers=improving, share=0.1, effort=0.5, reinsertion=0.1, down_sets=True, refutation=0.5),
         _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0),
         _Phase(subsolvers=improving, share=0.4, effort=5.0),
         _Phase(subsolvers=proving, neighbourhoods=False),

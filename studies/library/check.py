@@ -188,8 +188,8 @@ def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEn
     stored = "" if entry.bound is None else entry.bound.provenance.method
     name = entry.objective_name
     bounds = list(lower_bound(instance, objective=name).unless_interrupted())
-    is_left = stored in problem_of(instance).bounds and all(bound.method != stored for bound in bounds)
-    if is_left:
+    method = problem_of(instance).bounds.get(stored)
+    if method is not None and not method.needs_search and all(bound.method != stored for bound in bounds):
         bounds += lower_bound(instance, objective=name, methods=[stored]).unless_interrupted()
     return bounds
 

@@ -33,7 +33,7 @@ def main() -> None:
     names = [
         name
         for name, method in BOUND_METHODS.items()
-        if method.rule is None and method.only in (None, Objective.MAKESPAN)
+        if method.rule is None and not method.needs_search and method.only in (None, Objective.MAKESPAN)
     ]
     groups = {name: [name] for name in names}
     groups["best without any solver"] = [name for name in names if BOUND_METHODS[name].distribution is None]

@@ -352,7 +352,8 @@ def bounds_record(problem: str, *, wide: bool = False, every: int = 1) -> dict[s
     With `wide` it is what the default part leaves out: linear programs on the larger instances. With `every` above 1
     it is a sample, see `_sample`.
     """
-    names: list[str | None] = [*(BOUND_METHODS if problem == "dag" else JOBS_BOUND_METHODS), None]
+    bounds = BOUND_METHODS if problem == "dag" else JOBS_BOUND_METHODS
+    names: list[str | None] = [*(name for name, method in bounds.items() if not method.needs_search), None]
     found: dict[str, dict[str, str]] = {}
     for number, name in enumerate(names):
         is_costly = name in LINEAR_PROGRAMS or (name is None and problem == "jobs")

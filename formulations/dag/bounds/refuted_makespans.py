@@ -9,7 +9,7 @@ import numpy as np
 from formulations.dag.bounds.loads import window_load_lp
 from formulations.dag.bounds.single_machine import rank_wise_bound
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
-from formulations.dag.probing.refuter import Refuter
+from formulations.dag.probing.refuter import Refuter, largest_refuted
 from formulations.dag.subproblem import part_of
 from formulations.dag.windows import horizon
 from formulations.time_left import without_limit
@@ -50,63 +50,18 @@ def destructive(
         return path_bound(instance, objective, around)
     refuted = path_bound(instance, objective, around) - 1
 
-    def while_time_is_left(refutes: Callable[..., bool]) -> Callable[[int], bool]:
-        return lambda makespan: seconds_left() > 0 and refutes(instance, makespan, contention, seconds_left)
+    def is_refuted(makespan: int, by_loads: bool = True) -> bool:
+        """Say whether heads and tails, or else the window loads, prove that no schedule has at most this makespan."""
+        if seconds_left() <= 0:
+            return False
+        within = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
+        if not by_loads or not within.allowed.any(axis=1).all():
+            return not within.allowed.any(axis=1).all()
+        return window_load_lp(instance, within, makespan, deadline=makespan, seconds_left=seconds_left)[0] > makespan
 
-    refuted = largest_refuted(refuted, while_time_is_left(_paths_refute))
+    refuted = largest_refuted(refuted, lambda makespan: is_refuted(makespan, by_loads=False))
     refuted = max(refuted, window_load_lp(instance, around, refuted + 1, seconds_left=seconds_left)[0] - 1)
-    return largest_refuted(refuted, while_time_is_left(_loads_refute)) + 1
-
-
-def largest_refuted(
-    refuted: int,
-    is_refuted: Callable[[int], bool],
-    *,
-    first_step: int = 64,
-    resolution: int = 2**62,
-    latest: int = 2**62,
-) -> int:
-    """Return a refuted makespan next to one that is not, starting at a refuted one: growing steps, then bisection.
-
-    Parameters
-    ----------
-    first_step
-        The first makespan that is tried exceeds the refuted one by 1 / first_step of it.
-    resolution
-        The result is exact to within 1 / resolution of it, and exact below that many ticks.
-    latest
-        The search ends once this is refuted, because some optimal schedule ends by then if there is any schedule.
-    """
-    step = max(1, refuted // first_step)
-    while refuted < latest and is_refuted(refuted + step):
-        refuted += step
-        step *= 2
-    not_refuted = refuted + step
-    while refuted < latest and not_refuted - refuted > max(1, refuted // resolution):
-        middle = (refuted + not_refuted) // 2
-        if is_refuted(middle):
-            refuted = middle
-        else:
-            not_refuted = middle
-    return refuted
-
-
-def _paths_refute(
-    instance: DagInstance, makespan: int, contention: Contention, seconds_left: Callable[[], float]
-) -> bool:
-    """Say whether heads and tails prove that no schedule has at most this makespan."""
-    around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
-    return not around.allowed.any(axis=1).all()
-
-
-def _loads_refute(
-    instance: DagInstance, makespan: int, contention: Contention, seconds_left: Callable[[], float]
-) -> bool:
-    """Say whether heads and tails, or else the window loads, prove that no schedule has at most this makespan."""
-    around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
-    if not around.allowed.any(axis=1).all():
-        return True
-    return window_load_lp(instance, around, makespan, deadline=makespan, seconds_left=seconds_left)[0] > makespan
+    return largest_refuted(refuted, is_refuted) + 1
 
 
 MAX_DELAYS = 20_000_000
@@ -131,7 +86,7 @@ def refuted_makespans(
     Parameters
     ----------
     passes, most_work
-        Limits of `Refuter.climb`, which first climbs without probing; the jobs share the work.
+        Limits of `Refuter.climb` with probing, after a climb without; the jobs share the work.
     seconds_left
         Seconds that are left; when there are none, the largest makespan refuted so far counts.
     """
@@ -181,7 +136,8 @@ def _least_makespan(
     refuter = Refuter(instance, around, seconds_left)
     refuted = refuter.climb(proven - 1, horizon=latest)
     if passes:
-        refuted = refuter.climb(refuted, passes=passes, most_work=most_work, horizon=latest)
+        most = refuter.work + most_work
+        refuted = refuter.climb(refuted, passes=passes, most_work=most, most_each=MOST_EACH, horizon=latest)
     return max(proven, min(refuted + 1, latest))  # where the latest is refuted there is no schedule at all
 
 
@@ -213,8 +169,11 @@ def energetic(
     return refuted_makespans(instance, objective, contention, passes=0, most_work=0, seconds_left=seconds_left)
 
 
-MOST_WORK = 200_000_000
-"""Elementary steps of two to five nanoseconds: about half a second on one core, and the same bound on any machine."""
+MOST_WORK = 1_500_000_000
+"""Elementary steps, about a nanosecond each: at most two seconds on one core, and the same bound on any machine."""
+
+MOST_EACH = 150_000_000
+"""Elementary steps of probing one makespan. Without this limit the first attempt may take all steps of the climb."""
 
 PASSES = 2
 """Largest number of passes of probing over all tasks for one makespan."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.bounds.loads import window_load_lp
-from formulations.dag.bounds.refuted_makespans import destructive, largest_refuted
+from formulations.dag.bounds.refuted_makespans import destructive
 from formulations.dag.bounds.time_indexed_lp import CompletionLp, TimeIndexedLp, width_for
 from formulations.dag.heads_and_tails import heads_and_tails, job_path_bounds, path_bound
+from formulations.dag.probing.refuter import largest_refuted
 from formulations.dag.subproblem import part_of
 from formulations.dag.time_grid import time_grid
 from formulations.dag.windows import horizon

@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
     from formulations.dag.bounds.assignment_lp import AssignmentLp
@@ -49,6 +50,11 @@ class Variables:
 
         literals = [self.on[task, k] for k in values]
         return cp_model.LinearExpr.weighted_sum(literals, list(values.values()))
+
+    def gpus_and_starts(self, value: Callable[[cp_model.IntVar], int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the GPU and the start of every task in a solution, given as a function from variable to value."""
+        gpu = np.array([next(k for k in left if value(self.on[task, k])) for task, left in enumerate(self.gpus)])
+        return gpu.astype(np.int64), np.array([value(start) for start in self.start], dtype=np.int64)
 
 
 def add_variables(model: cp_model.CpModel, instance: DagInstance, within: Windows) -> Variables:

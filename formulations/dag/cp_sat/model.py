@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from formulations.dag.bounds.loads import window_load_lp
 from formulations.dag.cp_sat.constraints import (
     add_loads,
@@ -27,6 +25,7 @@ from instances.dag.objective import Objective, completion_times, objective_value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
@@ -135,13 +134,8 @@ class CpSatModel:
 
     def schedule(self, value: Callable[[cp_model.IntVar], int]) -> DagSchedule:
         """Map a solution, given as a function from variable to value, back to a schedule."""
-        gpu = np.zeros(self._instance.num_tasks, dtype=np.int64)
-        for (task, k), literal in self._variables.on.items():
-            if value(literal):
-                gpu[task] = k
-        start = np.array([value(variable) for variable in self._variables.start], dtype=np.int64)
         transfer_start = None if self._nics is None else self._nics.transfer_start(self._instance, value)
-        return left_shift(self._instance, gpu, start, transfer_start)
+        return left_shift(self._instance, *self._variables.gpus_and_starts(value), transfer_start)
 
 
 def add_objective(

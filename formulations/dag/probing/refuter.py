@@ -270,6 +270,38 @@ def _adopt(net: Network, state: State, union: State) -> bool:
     return raised
 
 
+def largest_refuted(
+    refuted: int,
+    is_refuted: Callable[[int], bool],
+    *,
+    first_step: int = 64,
+    resolution: int = 2**62,
+    latest: int = 2**62,
+) -> int:
+    """Return a refuted makespan next to one that is not, starting at a refuted one: growing steps, then bisection.
+
+    Parameters
+    ----------
+    first_step
+        The first makespan that is tried exceeds the refuted one by 1 / first_step of it.
+    resolution
+        The result is exact to within 1 / resolution of it, and exact below that many ticks.
+    latest
+        The search ends once this is refuted, because some optimal schedule ends by then if there is any schedule.
+    """
+    step = max(1, refuted // first_step)
+    while refuted < latest and is_refuted(attempt := min(refuted + step, latest)):
+        refuted = attempt
+        step *= 2
+    while refuted < latest and attempt - refuted > max(1, refuted // resolution):
+        middle = (refuted + attempt) // 2
+        if is_refuted(middle):
+            refuted = middle
+        else:
+            attempt = middle
+    return refuted
+
+
 class Refuter:
     """Refutes makespans of one instance: by paths, exclusive GPUs and loads, and by probing.
 
@@ -346,8 +378,10 @@ class Refuter:
         """Return how many elementary steps may be made in the seconds that are left, at most so many."""
         return int(min(at_once, self._seconds_left() * STEPS_PER_SECOND))
 
-    def climb(self, refuted: int, *, passes: int = 0, most_work: int = NO_LIMIT, horizon: int) -> int:
-        """Return a makespan that is refuted, at most the horizon: doubling steps, then bisection.
+    def climb(
+        self, refuted: int, *, passes: int = 0, most_work: int = NO_LIMIT, most_each: int = NO_LIMIT, horizon: int
+    ) -> int:
+        """Return a makespan that is refuted, at most the horizon: as `largest_refuted` does.
 
         Parameters
         ----------
@@ -355,24 +389,20 @@ class Refuter:
             A makespan that is refuted already.
         passes, most_work
             As in `refute`; no further makespan is tried when the work is done.
+        most_each
+            Work of probing one makespan, at most.
         horizon
             A makespan that some schedule has, if there is any at all.
         """
-        step, known = max(1, refuted // 128), None
-        while known is None and refuted < horizon and self.work <= most_work and self._seconds_left() > 0:
-            attempt = min(refuted + step, horizon)
-            known = self.refute(attempt, passes=passes, most_work=most_work)
-            if known is None:
-                refuted = attempt
-                step *= 2
-        if known is None:
-            return refuted
-        holds = attempt
-        while holds - refuted > 1 and self.work <= most_work and self._seconds_left() > 0:
-            middle = (refuted + holds) // 2
-            state = self.refute(middle, known=known, passes=passes, most_work=most_work)
-            if state is None:
-                refuted = middle
-            else:
-                holds, known = middle, state
-        return refuted
+        known: State | None = None
+
+        def is_refuted(makespan: int) -> bool:
+            nonlocal known
+            if self.work > most_work or self._seconds_left() <= 0:
+                return False
+            most = min(most_work, self.work + most_each)
+            state = self.refute(makespan, known=known, passes=passes, most_work=most)
+            known = known if state is None else state
+            return state is None
+
+        return largest_refuted(refuted, is_refuted, first_step=128, latest=horizon)

@@ -9,10 +9,13 @@ import numpy as np
 
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
 from formulations.dag.windows import Windows, horizon
+from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from instances.dag.instance import DagInstance
 
 
@@ -28,16 +31,6 @@ PROBING_WORK = 1_000_000_000
 """Elementary steps of probing, some nanoseconds each."""
 
 
-def _probed(instance: DagInstance, around: HeadsAndTails, makespan: int) -> HeadsAndTails:
-    """Return heads and tails that probing tightens, without any pair if it refutes the makespan."""
-    from formulations.dag.probing.refuter import Refuter
-
-    state = Refuter(instance, around).refute(makespan, passes=PROBING_PASSES, most_work=PROBING_WORK)
-    if state is None:
-        return replace(around, allowed=np.zeros_like(around.allowed))
-    return replace(around, heads=state.heads, tails=state.tails, allowed=state.allowed)
-
-
 def windows(
     instance: DagInstance,
     objective: Objective,
@@ -46,6 +39,7 @@ def windows(
     objective_at_most: int | None,
     contention: Contention = Contention.NONE,
     probe: bool = False,
+    seconds_left: Callable[[], float] = without_limit,
 ) -> Windows:
     """Derive windows from join-aware heads and tails.
 
@@ -62,14 +56,21 @@ def windows(
         Objective of a verified schedule, None if none is known: then some optimal schedule ends by the horizon.
     probe
         Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
-        (`Refuter`); ignored for weighted completion, or if no schedule is known.
+        (`Refuter`), in the seconds that are left; ignored for weighted completion, or if no schedule is known.
     """
     latest = horizon(instance)
     if Objective(objective) is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
         around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
         if probe and objective_at_most is not None:
-            around = _probed(instance, around, makespan)
+            from formulations.dag.probing.refuter import Refuter
+
+            refuter = Refuter(instance, around, seconds_left)
+            known = refuter.refute(makespan, passes=PROBING_PASSES, most_work=PROBING_WORK)
+            if known is None:  # no pair is left
+                around = replace(around, allowed=np.zeros_like(around.allowed))
+            else:
+                around = replace(around, heads=known.heads, tails=known.tails, allowed=known.allowed)
         completion_at_least = np.zeros(instance.num_jobs, dtype=np.int64)
         completion_at_most = np.full(instance.num_jobs, np.iinfo(np.int64).max)
         latest_finish = makespan - around.tails
