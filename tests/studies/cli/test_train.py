@@ -51,6 +51,7 @@ def test_training_writes_weights_and_where_they_come_from(run: Run, tmp_path: Pa
     assert not stored["interrupted"]
 
 
+@pytest.mark.slow
 def test_fine_tuning_begins_with_given_weights(run: Run, tmp_path: Path, example_e: DagInstance) -> None:
     """Tests that fine-tuning takes the weights it is given, names instance and spread, and answers in text."""
     instance, start, out = tmp_path / "e.json", tmp_path / "start.npz", tmp_path / "tuned.npz"
@@ -77,6 +78,7 @@ def _train_agents(run: Run, out: Path, *more: str) -> Ended:
     return run("train", "marl", "--seed", "5", "--updates", "1", *arguments, "--out", str(out), *more)
 
 
+@pytest.mark.slow
 def test_training_agents_writes_a_network_and_where_it_comes_from(run: Run, tmp_path: Path) -> None:
     """Tests the files of a short training of the multi-agent policy."""
     out = tmp_path / "deep" / "a.npz"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("my_methods")
 @pytest.mark.skipif(not CAN_WATCH, reason="this system does not tell what a process holds")
 def test_hogs_are_stopped_at_their_limit(tmp_path: Path) -> None:

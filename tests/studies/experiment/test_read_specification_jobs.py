@@ -220,6 +220,7 @@ def test_runs_are_those_of_the_design() -> None:
     assert plan_seconds(plan, 1) > plan_seconds(plan, 2) > 8 * 5 / 4
 
 
+@pytest.mark.slow
 def test_only_what_draws_is_repeated() -> None:
     """Tests the rule of what runs once: with such parameters no seed changes a schedule, with others some seed does."""
     instance = generate_jobs("jobs-recurrent", jobs=60, seed=1, load=1.0)

@@ -123,6 +123,7 @@ def test_bad_methods_become_rows(tmp_path: Path) -> None:
         assert len(store.done_keys()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("my_methods")
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     """Tests that an interrupt in the main thread ends the workers and leaves a store that resumes."""

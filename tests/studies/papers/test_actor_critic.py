@@ -46,6 +46,7 @@ def study() -> ActorCriticStudy:
     return actor_critic_study(variants_named("; ".join(NAMES)), seeds=2, steps=STEPS)
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_curves(study: ActorCriticStudy) -> None:
     """Tests first, last and errors against the training itself, and that frame, summary, text and curves agree."""
     variant = next(one for one in REPAIRS if one.name == "V critic")

@@ -57,6 +57,7 @@ def _study(folder: Path, **changes: Any) -> MarlAblations:
     return marl_ablations(ablations_named(NAMES), where, folder, base=base, seeds=2, held_out=2)
 
 
+@pytest.mark.slow
 def test_every_training_plays_everywhere(study: MarlAblations) -> None:
     """Tests that there is a row per topology, training, seed and instance, controls included, with sound numbers."""
     counts = study.frame.groupby(["setting", "label"]).size().to_dict()

@@ -224,6 +224,7 @@ def test_rows_of_gpus_that_do_not_fit_count_nothing(online: Weights) -> None:
     assert (found[:, 3:] == DOES_NOT_FIT).all()
 
 
+@pytest.mark.slow
 def test_several_updates_in_one_call_equal_single_ones(online: Weights) -> None:
     """Tests that three updates at once end where three calls end, and that the target is copied only when told."""
     rng = np.random.default_rng(7)
@@ -428,6 +429,7 @@ def trained(validation: list[DagInstance]) -> DdqnTrainer:
     return DdqnTrainer(SHORT, seed=3).fit(validation)
 
 
+@pytest.mark.slow
 def test_training_improves_over_its_own_start(trained: DdqnTrainer, validation: list[DagInstance]) -> None:
     """Tests that some seconds of training take away more than half of what the start loses against HEFT."""
     start, best = trained.curve_[0].validation_ratio, trained.best_ratio_
@@ -477,6 +479,7 @@ def test_interrupting_keeps_the_best_so_far(validation: list[DagInstance]) -> No
     )
 
 
+@pytest.mark.slow
 def test_fine_tuning_is_never_worse_than_its_start_on_the_instance(
     trained: DdqnTrainer, validation: list[DagInstance]
 ) -> None:

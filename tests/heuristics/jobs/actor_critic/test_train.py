@@ -59,6 +59,7 @@ def test_repaired_learns_and_printed_does_not() -> None:
     assert repaired.curves.team_reward.max() <= 0.0
 
 
+@pytest.mark.slow
 def test_seeds_gossip_and_bytes() -> None:
     """Tests that seeds repeat bit for bit, and that gossip brings critics of local rewards together."""
     settings = replace(REPAIRED_SMALL, iterations=200)
@@ -92,6 +93,7 @@ def printed() -> TrainingRuns:
     return actor_critic(LOUD, replace(HEARD, sign="printed"), WEIGHTS, seeds=FEW)
 
 
+@pytest.mark.slow
 def test_printed_sign_descends(printed: TrainingRuns) -> None:
     """Tests that the reward falls with the printed sign and rises with the other one, by more than two errors.
 
@@ -140,6 +142,7 @@ class Bandit:
         return rewards.sum(axis=-1)
 
 
+@pytest.mark.slow
 def test_gossip_carries_signals() -> None:
     """Tests that an agent that is never paid moves by what the other gets, if they gossip, and hardly otherwise."""
     settings = replace(SHORT, iterations=3, beta=1e-9, update="plain", alpha=1e-9)
@@ -172,6 +175,7 @@ def _learned(runs: TrainingRuns) -> tuple:
     return (runs.curves, runs.critic_ends, runs.critics, runs.actors)
 
 
+@pytest.mark.slow
 def test_gossip_is_vacuous_with_a_shared_reward() -> None:
     """Tests that the team's reward to all keeps all critics equal whatever the rounds, in every iteration."""
     shared = replace(SMALL, local_rewards=False)

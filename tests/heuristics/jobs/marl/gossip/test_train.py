@@ -29,6 +29,7 @@ from tests.heuristics.jobs.marl.gossip.tiny_gossip import tiny_gossip
 AGENT, ENTROPY_WEIGHT = 1, 0.3
 
 
+@pytest.mark.slow
 def test_direction_against_finite_differences() -> None:
     """Tests d_i against differences of (1/M) sum of signal times the summed ln pi, and c_H times the entropies."""
     settings = tiny_gossip(load=3.0)
@@ -219,6 +220,7 @@ def test_linear_critic() -> None:
     assert np.mean(squares) == pytest.approx(192, rel=0.25)
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
     """Tests two trainings of one seed, and one interrupted in its second update; imitation is the central one."""
     settings = tiny_gossip(imitation_episodes=1)
@@ -251,6 +253,7 @@ def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
         GossipTrainer(settings, seed=3).fit([])
 
 
+@pytest.mark.slow
 def test_gossip_acts_on_the_actors_where_rewards_are_local() -> None:
     """Tests that exchanges change how actors move with rewards of their own, and not with one reward for all."""
     directions = {}

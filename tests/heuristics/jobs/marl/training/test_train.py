@@ -65,6 +65,7 @@ def test_policy_gradient_improves() -> None:
     assert trainer.best_ == min(point.validation for point in trainer.curve_)
 
 
+@pytest.mark.slow
 def test_imitation_raises_the_probability_of_the_teachers_slots() -> None:
     """Tests the mean logarithm on an episode that was not imitated, and the mean JCT on held-out instances."""
     settings = tiny(
@@ -97,6 +98,7 @@ def test_imitation_raises_the_probability_of_the_teachers_slots() -> None:
     assert abs(after - 1) < 0.5 * abs(before - 1)
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
     """Tests two trainings of one seed, another seed, and one that is interrupted in its second update."""
     settings = tiny()
@@ -123,6 +125,7 @@ def test_same_seed_same_bytes_and_ctrl_c_keeps_the_best() -> None:
         MarlTrainer(settings, seed=3).fit([])
 
 
+@pytest.mark.slow
 def test_starts_that_find_nothing() -> None:
     """Tests that a start is given up after the updates, others have other weights, and the best one is kept."""
     settings = tiny(starts=2, give_up_after=1, give_up_above=0.0)
@@ -232,6 +235,7 @@ def test_groups_tell_of_predicted_speeds() -> None:
     assert told == {1000, 367}  # floor(1000 / e)
 
 
+@pytest.mark.slow
 def test_a_predictor_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a training by predicted speeds fits one, from the seed, and that instances can lose interference."""
     monkeypatch.setattr(train, "fit_predictor", partial(fit_predictor, blocks=1))  # each is compiled for
