@@ -58,9 +58,23 @@ def _compiled(function: Function, dispatcher: type[_Dispatcher]) -> Function:
     return compiled  # type: ignore[no-any-return]
 
 
-def brief_kernel(function: Function) -> Function:
-    """Do as `kernel`; on small arrays, run it as plain Python as long as that takes less time than to compile it."""
-    return _compiled(function, _BriefDispatcher)
+def brief_kernel(*, seconds: float = 1.0, entries: int = 5000) -> Callable[[Function], Function]:
+    """Do as `kernel`; on small arrays, run it as plain Python as long as that takes less time than to compile it.
+
+    Parameters
+    ----------
+    seconds
+        How long all calls may take together as plain Python.
+    entries
+        Entries of all arrays of a call that may run as plain Python.
+    """
+
+    def compiled(function: Function) -> Function:
+        made: Any = _compiled(function, _BriefDispatcher)
+        made.plain_seconds, made.plain_entries = seconds, entries
+        return made  # type: ignore[no-any-return]
+
+    return compiled
 
 
 def inner_kernel(function: Function) -> Function:
@@ -126,32 +140,24 @@ class _BriefDispatcher(_Dispatcher):
     """
 
     _cache: Any
-    _plain_seconds = 0.0
+    plain_seconds: float
+    plain_entries: int
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run machine code, or the function as it stands there."""
-        if self._plain_seconds < PLAIN_SECONDS and (
-            _entries((*arguments, *named.values())) > PLAIN_ENTRIES or self._is_made()
-        ):
-            self._plain_seconds = PLAIN_SECONDS
-        if self._plain_seconds >= PLAIN_SECONDS:
+        if self.plain_seconds > 0 and (_entries((*arguments, *named.values())) > self.plain_entries or self._is_made()):
+            self.plain_seconds = 0.0
+        if self.plain_seconds <= 0:
             return super().__call__(*arguments, **named)
         begin = time.perf_counter()
         try:
             with COMPILATION.running(), np.errstate(over="ignore"):
                 return self.py_func(*arguments, **named)
         finally:
-            self._plain_seconds += time.perf_counter() - begin
+            self.plain_seconds -= time.perf_counter() - begin
 
     def _is_made(self) -> bool:
         return bool(self.overloads) or (isinstance(self._cache, _KernelCache) and self._cache.has_code)
-
-
-PLAIN_SECONDS = 1.0
-"""How long all calls of a brief kernel may take together as plain Python; compiling one takes some seconds."""
-
-PLAIN_ENTRIES = 5000
-"""Entries of all arrays of a call that may run as plain Python."""
 
 
 def _entries(arguments: Any) -> int:

@@ -120,7 +120,7 @@ class _Direction(NamedTuple):
     release: NDArray[np.int64]  # (n,)
 
 
-@brief_kernel
+@brief_kernel()
 def _heads(
     side: _Direction,
     durations: NDArray[np.int64],

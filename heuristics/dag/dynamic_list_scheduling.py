@@ -94,7 +94,7 @@ def _first_free(timeline: Timeline) -> int:
     return earliest
 
 
-@brief_kernel
+@brief_kernel()
 def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> Placement:
     """Place all tasks, each time the (task, GPU) pair that the rule prefers among all ready tasks; no insertion.
 

@@ -211,7 +211,7 @@ def build(
     return timeline
 
 
-@brief_kernel
+@brief_kernel()
 def evaluate_keys(
     arrays: DagArrays,
     points: NDArray[np.float64],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heuristics.dag.arrays import DagArrays
 
 
-@brief_kernel
+@brief_kernel()
 def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     """Return mean duration plus the longest mean path to the end, transfers included, shape (n,).
 
@@ -30,7 +30,7 @@ def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     return rank
 
 
-@brief_kernel
+@brief_kernel()
 def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the longest mean path from the start to each task, without the task itself, shape (n,).
 
@@ -45,7 +45,7 @@ def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     return rank
 
 
-@brief_kernel
+@brief_kernel()
 def static_levels(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the longest path to the end in mean durations without transfers, shape (n,); Hwang et al. (1989)."""
     level = np.zeros(len(arrays.release))
@@ -58,7 +58,7 @@ def static_levels(arrays: DagArrays) -> NDArray[np.float64]:
     return level
 
 
-@brief_kernel
+@brief_kernel()
 def optimistic_costs(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the optimistic cost table in ticks, shape (n, m).
 
@@ -121,7 +121,7 @@ def pop(heap: NDArray[np.int64], size: int, priority: NDArray[np.float64]) -> in
     return first
 
 
-@brief_kernel
+@brief_kernel()
 def placement_order(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the tasks in the order of list scheduling: each time the ready one of highest priority, ties by index.
 

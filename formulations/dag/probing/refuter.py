@@ -23,7 +23,7 @@ from formulations.dag.probing.tighten import (
     tighten,
 )
 from formulations.time_left import without_limit
-from instances.kernels import inner_kernel, kernel
+from instances.kernels import brief_kernel, inner_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +150,7 @@ def probe_all(
     return False, changed
 
 
-@kernel
+@brief_kernel(seconds=4.0, entries=32_000)
 def settle_or_probe(
     is_probing: bool,
     net: Network,
