@@ -44,6 +44,8 @@ class Compilation:
         How many functions have been compiled.
     has_been_said
         Whether the user knows.
+    is_timed
+        Whether run times are measured here, so that only machine code may run.
     say
         Receives functions, seconds and whether the compilation is over, when there is something to say; None for
         silence.
@@ -56,6 +58,7 @@ class Compilation:
     def __init__(self) -> None:
         self.functions = 0
         self.has_been_said = False
+        self.is_timed = False
         self.say: Callable[[int, float, bool], None] | None = print_progress
         self.workers: dict[int, float] = {}
         self.watch: Callable[[bool], None] = lambda is_running: None

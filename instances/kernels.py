@@ -136,7 +136,7 @@ class _Dispatcher(CPUDispatcher):
 class _BriefDispatcher(_Dispatcher):
     """Runs small calls as plain Python where the machine code would first have to be made.
 
-    No clock counts these calls, just as none counts compilation.
+    No clock counts these calls, just as none counts compilation, so there are none where run times are measured.
     """
 
     _cache: Any
@@ -145,7 +145,9 @@ class _BriefDispatcher(_Dispatcher):
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run machine code, or the function as it stands there."""
-        if self.plain_seconds > 0 and (_entries((*arguments, *named.values())) > self.plain_entries or self._is_made()):
+        if self.plain_seconds > 0 and (
+            COMPILATION.is_timed or _entries((*arguments, *named.values())) > self.plain_entries or self._is_made()
+        ):
             self.plain_seconds = 0.0
         if self.plain_seconds <= 0:
             return super().__call__(*arguments, **named)
@@ -183,25 +185,24 @@ class _InnerDispatcher(_Dispatcher):
         return super().get_call_template(tuple(types.unliteral(type_) for type_ in args), named)
 
 
-def _remembering(search: Callable[..., Any]) -> Callable[..., Any]:
-    """Return Numba's search for the definition of a function for given types, done once for each of them.
+_search = types.Function.get_call_type
+
+
+def _remembered(self: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Search for the definition of a function for given types as Numba does, but once for each of them.
 
     Numba goes through dozens of definitions of `+` wherever it meets one, twice, which is a third of its work.
     """
-
-    def remembered(self: Any, context: Any, args: Any, kws: Any) -> Any:
-        if kws:
-            return search(self, context, args, kws)
-        known = self.__dict__.setdefault("_known_to_optgap", {})
-        key = (context, tuple(args))
-        if key not in known:
-            known[key] = search(self, context, args, kws)
-        return known[key]
-
-    return remembered
+    if kws:
+        return _search(self, context, args, kws)
+    known = self.__dict__.setdefault("_known_to_optgap", {})
+    key = (context, tuple(args))
+    if key not in known:
+        known[key] = _search(self, context, args, kws)
+    return known[key]
 
 
-setattr(types.Function, "get_call_type", _remembering(types.Function.get_call_type))
+setattr(types.Function, "get_call_type", _remembered)
 
 
 class _InnerLibrary(JITCodeLibrary):
@@ -226,14 +227,6 @@ class _InnerLibrary(JITCodeLibrary):
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout  # noqa: SLF001
-
-
-class _InnerCompiler(Compiler):
-    """Numba's compiler, with a library that leaves the work to the callers."""
-
-    def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
-        own = library or _InnerLibrary(target_context.codegen(), "inner kernel")
-        super().__init__(typing_context, target_context, own, *rest)
 
 
 class _KernelLibrary(JITCodeLibrary):
@@ -262,10 +255,18 @@ class _KernelLibrary(JITCodeLibrary):
 class _KernelCompiler(Compiler):
     """Numba's compiler, with such a library."""
 
+    library_type: type[JITCodeLibrary] = _KernelLibrary
+
     def __init__(self, typing_context: Any, target_context: Any, library: Any, *rest: Any) -> None:
-        own = library or _KernelLibrary(target_context.codegen(), "kernel")
+        own = library or self.library_type(target_context.codegen(), self.library_type.__name__)
         own.enable_object_caching()
         super().__init__(typing_context, target_context, own, *rest)
+
+
+class _InnerCompiler(_KernelCompiler):
+    """The same with a library that leaves the work to the kernels."""
+
+    library_type = _InnerLibrary
 
 
 class _Listener(event.Listener):
@@ -352,9 +353,9 @@ class _KernelCache(FunctionCache):
     def _file(self) -> _CacheFile:
         return _CacheFile(self._cache_path, self._impl.filename_base, _stamp(self._function))
 
-    @property
+    @cached_property
     def has_code(self) -> bool:
-        """Whether there is machine code on disk that nothing has made obsolete."""
+        """Whether there was machine code on disk that nothing has made obsolete, at the first look."""
         try:
             return bool(self._file._load_index())  # noqa: SLF001
         except Exception:  # of a file that is damaged, or names classes that are gone

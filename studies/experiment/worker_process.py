@@ -50,6 +50,7 @@ def answer_orders() -> None:
     from studies.revision import git_revision
 
     COMPILATION.say = None  # lines of several workers would mix
+    COMPILATION.is_timed = True
     warnings.filterwarnings("ignore", message="Compiled kernels cannot be kept")
     COMPILATION.watch = lambda is_running: _send(target, ("compiling", is_running))
     environment = {"versions": versions(), "hardware": hardware(), "revision": git_revision()}

@@ -237,9 +237,12 @@ def test_brief_kernels_begin_as_plain_python(monkeypatch: pytest.MonkeyPatch) ->
     assert total(np.arange(4)) == 6
     assert len(total.overloads) == 1
 
-    @brief_kernel(seconds=0.0)
     def first(values: NDArray[np.int64]) -> int:
         return values[0]
 
-    assert first(np.arange(2)) == 0
-    assert len(first.overloads) == 1
+    late, timed = brief_kernel(seconds=0.0)(first), brief_kernel()(first)
+    assert late(np.arange(2)) == 0
+    assert len(late.overloads) == 1
+    monkeypatch.setattr(COMPILATION, "is_timed", True)
+    assert timed(np.arange(2)) == 0
+    assert len(timed.overloads) == 1
