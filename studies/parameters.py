@@ -163,6 +163,8 @@ OPTION_OF_PARAMETER = {
     "cost": "cost options",
     "seed": "--seed",
     "reference_kind": "--reference-kind",
+    "processors": "--processors",
+    "scale": "--scale",
 }
 """Parameters of readers with options of their own."""
 
@@ -190,6 +192,8 @@ def reader_options(format_name: str, given: Mapping[str, object], texts: Sequenc
     except ValueError as error:
         raise BadInputError(f"--from: {str(error).partition(': ')[2]}") from error
     values = {name: value for name, value in given.items() if value is not None}
+    if "processors" in values and "num_gpus" in known:  # what the format's own publications call processors
+        values["num_gpus"] = values.pop("processors")
     for name in values:
         if name not in known:
             raise BadInputError(

@@ -13,6 +13,7 @@ import numpy as np
 from instances.dag.graph import topological_order
 from instances.fields import REQUIRED, brief
 from instances.frozen_array import MAX_INTEGER
+from instances.rounding import ticks_from_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,39 @@ def number_field(text: str, place: str, what: str) -> float:
     if _NUMBER.fullmatch(field) is None or not 0 <= float(field) < math.inf:
         raise ValueError(f"{place}: expected {what}, a number of at least 0, got {shortened(field)}.")
     return abs(float(field))  # no negative zero
+
+
+def ticks_from_texts(texts: Sequence[str], places: Sequence[str], what: str, scale: int | None) -> list[int]:
+    """Read times that have no unit of their own as ticks.
+
+    Parameters
+    ----------
+    places
+        Place of each text in the file.
+    what
+        Meaning of the times, such as ``a time``.
+    scale
+        Ticks in one unit; times are rounded to the nearest tick. Without one they must be integers, as ``11.00`` is.
+
+    Raises a `ValueError` if a time is negative, too long, or no integer where it must be one, or the scale is below 1.
+    """
+    numbers = [number_field(text, place, what) for text, place in zip(texts, places, strict=True)]
+    if scale is not None:
+        check_at_least("scale", scale, 1)
+        exact = np.array(numbers, dtype=np.float64)
+        ticks: list[int] = ticks_from_seconds(exact, 1.0 / scale, place=lambda index: places[index[0]]).tolist()
+        return ticks
+    for number, text, place in zip(numbers, texts, places, strict=True):
+        if not number.is_integer() or number > MAX_INTEGER:
+            digits = len(text.strip().partition(".")[2])
+            hint = f" (scale={10**digits} makes it one)" if 0 < digits <= 9 and number <= MAX_INTEGER else ""
+            raise ValueError(f"{place}: expected {what}, an integer in 0..2**53{hint}, got {shortened(text.strip())}.")
+    return [int(number) for number in numbers]
+
+
+def tick_of_scale(scale: int | None) -> float:
+    """Return the length of a tick such that one unit of a file's times is shown as one second."""
+    return 1.0 if scale is None else 1.0 / scale
 
 
 def bytes_from_number(value: float, place: str, what: str) -> int:

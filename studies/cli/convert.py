@@ -32,6 +32,15 @@ class ConvertOptions:
     seed: int | None = option(None, "Seed of modelled durations.", low=0)
     reference_kind: str | None = option(None, "Kind of GPU on which the times in the file were taken.", metavar="KIND")
     gpus: opt.GPUS = None
+    processors: int | None = option(
+        None, "Identical processors that run the tasks, where the file has one time per task.", metavar="N", low=1
+    )
+    scale: int | None = option(
+        None, "Ticks in one unit of the file's times, where they have none of their own.", metavar="TICKS", low=1
+    )
+    durations: Path | None = option(
+        None, "CSV table operator,kind,seconds of measured durations, used before modelled ones.", file="read"
+    )
     set_: opt.SET = None
 
 
@@ -63,7 +72,11 @@ def convert_command(
             from_,
             file,
             given={"cluster": cluster(wanted.gpus), "seed": wanted.seed, "tick_seconds": cost.tick_seconds},
-            others={"reference_kind": wanted.reference_kind, **asdict(cost), "tick_seconds": None},
+            others={
+                **{name: getattr(wanted, name) for name in ("reference_kind", "processors", "scale", "durations")},
+                **asdict(cost),
+                "tick_seconds": None,
+            },
             texts=texts,
             output=output,
             as_json=as_json,
@@ -78,13 +91,41 @@ def convert_command(
         "cost": cost.model(),
         "seed": wanted.seed,
         "reference_kind": wanted.reference_kind,
+        "processors": wanted.processors,
+        "scale": wanted.scale,
     }
     values = reader_options(from_, given, texts)
-    check_outputs([file], [output])
+    check_outputs([file, wanted.durations], [output])
+    durations = _durations(wanted.durations)
     shown = LiveProgress(f"reading {file.name}", is_search=False)
     with shown, reading(file), options(option_of_place(values), str(file)):
         instance = read_instance(from_, file, **values)
-    write_made(instance, output, {"converted_from": str(file), "from_format": from_}, as_json=as_json)
+    document = {"converted_from": str(file), "from_format": from_}
+    if durations is None:
+        write_made(instance, output, document, as_json=as_json)
+        return
+    from instances.readers.dag.csv_tables import with_measured_durations
+
+    with options({}, str(wanted.durations)):
+        instance, count = with_measured_durations(instance, durations)
+    of = int((instance.durations >= 0).sum())
+    write_made(
+        instance,
+        output,
+        {**document, "durations_from": str(wanted.durations), "measured_durations": count, "allowed_durations": of},
+        before={"measured durations": f"{count} of {of}, the others as modelled"},
+        as_json=as_json,
+    )
+
+
+def _durations(path: Path | None) -> "dict[tuple[str, str], float] | None":
+    """Read measured durations; None stands for no file."""
+    if path is None:
+        return None
+    from instances.readers.dag.csv_tables import read_durations
+
+    with reading(path):
+        return read_durations(path)
 
 
 def _print_formats(*, as_json: bool) -> None:

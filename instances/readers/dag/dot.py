@@ -10,28 +10,43 @@ from typing import TYPE_CHECKING, Any
 from instances.dag.instance import DagInstance
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
-from instances.readers.text_fields import bytes_from_number, check_edges, instance_name, integer_field, number_field
+from instances.readers.text_fields import (
+    bytes_from_number,
+    check_at_least,
+    check_edges,
+    instance_name,
+    integer_field,
+    number_field,
+    tick_of_scale,
+    ticks_from_texts,
+)
 from instances.text_file import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
 
-_TIMES = ("durations", "seconds", "weight")
-_BYTES = ("bytes", "size")
+_TIMES: tuple[str, ...] = ("durations", "seconds", "weight")
+_TIMES_ON_PROCESSORS = ("weight", "time", "duration", "cost", "seconds")
+_BYTES: tuple[str, ...] = ("bytes", "size")
+_BYTES_ON_PROCESSORS = (*_BYTES, "weight", "time", "delay", "cost")
 
 
 @fields_as_parameters
 def read_dot(
     path: str | PathLike[str],
     *,
+    processors: int | None = None,
+    scale: int | None = None,
+    time_attribute: str | None = None,
+    data_attribute: str | None = None,
     latency: int = 0,
     bytes_per_tick: float = 1.0,
     gpu_memory_bytes: int | None = None,
     model: GpuModel = GpuModel(),
 ) -> DagInstance:
-    """Read a directed graph whose nodes say how long they take.
+    """Read a directed graph whose nodes say how long they take; names of attributes may have capitals.
 
     Node attributes:
 
@@ -40,18 +55,29 @@ def read_dot(
     * ``memory_bytes`` (default 0).
 
     Edge attributes: ``bytes``, or ``size``, another word for it (default 0). All other attributes are ignored, also the
-    ``weight`` of an edge, which belongs to the layout. Defaults (``node [seconds=1]``), subgraphs and quoting mean what
-    they mean in Graphviz; of a repeated attribute of a node the last value counts.
+    ``weight`` of an edge next to bytes or on nodes that do not use the word. Where the nodes have a ``weight`` and the
+    edges nothing else, it is refused, as it means a transfer time in most collections: see `processors`. Defaults
+    (``node [seconds=1]``), subgraphs and quoting mean what they mean in Graphviz; of a repeated attribute of a node the
+    last value counts.
 
     With durations the GPUs are those of the file, and `latency`, `bytes_per_tick` and `gpu_memory_bytes` count. With
-    seconds the graph is put on the cluster: times on all but the reference kind are a model, not a measurement.
+    processors they count too. With seconds the graph is put on the cluster: times on all but the reference kind are a
+    model, not a measurement.
 
     Parameters
     ----------
+    processors
+        Number of identical processors, for collections of the scheduling literature: a node's ``weight`` (or ``time``,
+        ``duration``, ``cost``, ``seconds``) is its duration everywhere, an edge's ``weight`` (or ``time``, ``delay``,
+        ``cost``, ``bytes``, ``size``) its transfer time between two processors. None for the meanings above.
+    scale
+        Ticks in one unit of these times: values times scale are rounded to ticks. Without one they must be integers.
+    time_attribute, data_attribute
+        The attribute of nodes, and of edges, that is read, where it has none of these names.
     latency, bytes_per_tick
-        Latency and bandwidth of all links; with durations.
+        Latency and bandwidth of all links; with durations or processors.
     gpu_memory_bytes
-        Memory of each GPU, None for no limit; with durations.
+        Memory of each GPU, None for no limit; with durations or processors.
     model
         GPUs and times on them; with seconds.
 
@@ -70,24 +96,32 @@ def read_dot(
     graph = parse_dot(read_text(path))
     if not graph.nodes:
         raise ValueError("graph: expected at least one node, got none.")
-    kind_of_time = _kind_of_time(graph)
+    words: Sequence[str] = _TIMES if processors is None else _TIMES_ON_PROCESSORS
+    kind_of_time = _kind_of_time(graph, words if time_attribute is None else (time_attribute.lower(),))
     memory = [
         integer_field(attributes.get("memory_bytes", "0"), f"node {name!r}", "memory_bytes")
         for name, attributes in graph.nodes.items()
     ]
-    edges = _edges(graph)
-    if kind_of_time == "durations":
+    has_weights = processors is None and kind_of_time == "weight"
+    words = _BYTES if processors is None else _BYTES_ON_PROCESSORS
+    words = words if data_attribute is None else (data_attribute.lower(),)
+    if processors is None and scale is not None:
+        raise ValueError(f"scale: expected none without processors, got {scale}.")
+    edges = _edges(graph, words, scale, are_times=processors is not None, refuses_weights=has_weights)
+    if processors is not None or kind_of_time == "durations":
         model.check_unused("the nodes give their durations on each GPU")
-        durations = _durations(graph)
+        durations = _durations(graph) if processors is None else _weights(graph, kind_of_time, processors, scale)
         return DagInstance.from_lists(
             durations,
             edges,
             name=instance_name(path),
+            tick_seconds=tick_of_scale(scale),
             task_memory=memory,
             gpu_memory=[gpu_memory_bytes] * len(durations[0]),
             latency=latency,
             bytes_per_tick=bytes_per_tick,
             task_names=list(graph.nodes),
+            gpu_kinds=None if processors is None else ["processor"] * processors,
         )
     measured = MeasuredGraph(
         name=instance_name(path),
@@ -102,20 +136,29 @@ def read_dot(
     return dag_instance_from_measured(measured, model)
 
 
-def _kind_of_time(graph: DotGraph) -> str:
+def _kind_of_time(graph: DotGraph, words: Sequence[str]) -> str:
     """Return the attribute that gives the time of every node."""
     first: tuple[str, str] | None = None
     for name, attributes in graph.nodes.items():
-        given = [attribute for attribute in _TIMES if attribute in attributes]
+        given = [attribute for attribute in words if attribute in attributes]
         if len(given) != 1:
-            raise ValueError(
-                f"node {name!r}: expected one of {', '.join(_TIMES)}, got {' and '.join(given) or 'none of them'}."
-            )
+            found = " and ".join(given) or ", ".join(attributes) or "no attribute"
+            hint = "" if given else ", or time_attribute to name another"
+            one_of = "one of " if len(words) > 1 else ""
+            raise ValueError(f"node {name!r}: expected {one_of}{', '.join(words)}{hint}, got {found}.")
         first = first or (name, given[0])
         if given[0] != first[1]:
             raise ValueError(f"node {name!r}: expected {first[1]} as on node {first[0]!r}, got {given[0]}.")
     assert first is not None  # there is a node
     return first[1]
+
+
+def _weights(graph: DotGraph, attribute: str, processors: int, scale: int | None) -> list[list[int | None]]:
+    """Return the ticks of every node, the same on all processors."""
+    check_at_least("processors", processors, 1)
+    texts = [attributes[attribute] for attributes in graph.nodes.values()]
+    ticks = ticks_from_texts(texts, [f"node {name!r}" for name in graph.nodes], attribute, scale)
+    return [[time] * processors for time in ticks]
 
 
 def _durations(graph: DotGraph) -> list[list[int | None]]:
@@ -132,19 +175,33 @@ def _durations(graph: DotGraph) -> list[list[int | None]]:
     return rows
 
 
-def _edges(graph: DotGraph) -> list[tuple[int, int, int]]:
+def _edges(
+    graph: DotGraph, words: Sequence[str], scale: int | None, *, are_times: bool, refuses_weights: bool
+) -> list[tuple[int, int, int]]:
     """Return edges between the numbers of the nodes."""
     task_of_node = {name: task for task, name in enumerate(graph.nodes)}
-    edges, places = [], []
+    texts, places = [], []
     for tail, head, attributes in graph.edges:
         place = f"edge {tail!r} -> {head!r}"
-        given = [attribute for attribute in _BYTES if attribute in attributes]
+        given = [attribute for attribute in words if attribute in attributes]
         if len(given) > 1:
-            raise ValueError(f"{place}: expected one of {' and '.join(_BYTES)}, got both.")
-        text = attributes[given[0]] if given else "0"
-        data = bytes_from_number(number_field(text, place, "bytes"), place, "bytes")
-        edges.append((task_of_node[tail], task_of_node[head], data))
+            raise ValueError(f"{place}: expected one of {' and '.join(words)}, got {' and '.join(given)}.")
+        if refuses_weights and not given and "weight" in attributes:
+            raise ValueError(
+                f"{place}: expected bytes or size, or processors, with which a weight is a transfer time, got weight."
+            )
+        texts.append(attributes[given[0]] if given else "0")
         places.append(place)
+    if are_times:
+        data = ticks_from_texts(texts, places, "a transfer time", scale)
+    else:
+        data = [
+            bytes_from_number(number_field(text, place, "bytes"), place, "bytes")
+            for text, place in zip(texts, places, strict=True)
+        ]
+    edges = [
+        (task_of_node[tail], task_of_node[head], size) for (tail, head, _), size in zip(graph.edges, data, strict=True)
+    ]
     check_edges(list(graph.nodes), edges, places)
     return edges
 
@@ -229,7 +286,7 @@ def _walk(
     node_defaults, edge_defaults = dict(node_defaults), dict(edge_defaults)
     members: dict[str, None] = {}
     for _, kind, item in sorted(statements, key=lambda statement: statement[0]):
-        attributes = {_plain(name): _plain(value) for name, value in item["attributes"].items()}
+        attributes = {_plain(name).lower(): _plain(value) for name, value in item["attributes"].items()}
         if kind == "subgraphs":
             members.update(dict.fromkeys(_walk(item, node_defaults, edge_defaults, found)))
         elif kind == "edges":

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instances.dag.instance import DagInstance
-from instances.readers.text_fields import check_edges, instance_name, integer_field, shortened
+from instances.readers.text_fields import (
+    check_edges,
+    instance_name,
+    integer_field,
+    shortened,
+    tick_of_scale,
+    ticks_from_texts,
+)
 from instances.text_file import read_text
 
 if TYPE_CHECKING:
@@ -15,13 +22,18 @@ if TYPE_CHECKING:
 _SECTIONS = ("#critical", "#tasks", "#edges", "#end")
 
 
-def read_heterogeneous_text(path: str | PathLike[str]) -> DagInstance:
+def read_heterogeneous_text(path: str | PathLike[str], *, scale: int | None = None) -> DagInstance:
     """Read a graph with a time per machine and a communication cost per edge.
 
     The file has the sections ``#critical`` (ignored), ``#tasks`` (``task: time on machine 0, time on machine 1, ...``)
     and ``#edges`` (``edge: from, to, communication``), and ends with ``#end``. Times have no unit and become ticks.
     Communication takes its value between any two machines, and nothing on one machine: bytes over links of latency 0
-    and bandwidth 1.
+    and bandwidth 1. Numbers may have a point, such as ``11.00`` or ``8.``.
+
+    Parameters
+    ----------
+    scale
+        Ticks in one unit: times and communication times scale are rounded to ticks. Without one they must be integers.
 
     Returns
     -------
@@ -41,26 +53,34 @@ def read_heterogeneous_text(path: str | PathLike[str]) -> DagInstance:
     7500; github AASantiago/SchedulingInstances.
     """
     sections = _sections(read_text(path))
-    durations: list[list[int | None]] = []
+    texts: list[list[str]] = []
+    lines: list[str] = []
     for line, fields in _rows(sections["#tasks"], "task", "times"):
-        if durations and len(fields) != len(durations[0]):
-            raise ValueError(f"line {line}: expected {len(durations[0])} times, one per machine, got {len(fields)}.")
-        durations.append([integer_field(field, f"line {line}", "a time") for field in fields])
-    edges, places = [], []
+        if texts and len(fields) != len(texts[0]):
+            raise ValueError(f"line {line}: expected {len(texts[0])} times, one per machine, got {len(fields)}.")
+        texts.append(fields)
+        lines += [f"line {line}"] * len(fields)
+    ticks = ticks_from_texts([field for fields in texts for field in fields], lines, "a time", scale)
+    durations = [ticks[first : first + len(texts[0])] for first in range(0, len(ticks), len(texts[0]))]
+    pairs, communication, places = [], [], []
     for line, fields in _rows(sections["#edges"], "edge", "from, to, communication"):
         if len(fields) != 3:
             raise ValueError(f"line {line}: expected from, to and communication, got {len(fields)} fields.")
-        tail, head, data = (
-            integer_field(field, f"line {line}", what)
-            for field, what in zip(fields, ("a task", "a task", "a communication"), strict=True)
-        )
+        tail, head = (integer_field(field, f"line {line}", "a task") for field in fields[:2])
         if max(tail, head) >= len(durations):
             raise ValueError(f"line {line}: expected tasks in 0..{len(durations) - 1}, got {tail} -> {head}.")
-        edges.append((tail, head, data))
+        pairs.append((tail, head))
+        communication.append(fields[2])
         places.append(f"line {line}")
+    delays = ticks_from_texts(communication, places, "a communication", scale)
+    edges = [(tail, head, delay) for (tail, head), delay in zip(pairs, delays, strict=True)]
     check_edges([str(task) for task in range(len(durations))], edges, places)
     return DagInstance.from_lists(
-        durations, edges, name=instance_name(path), gpu_kinds=[f"machine {gpu}" for gpu in range(len(durations[0]))]
+        durations,
+        edges,
+        name=instance_name(path),
+        tick_seconds=tick_of_scale(scale),
+        gpu_kinds=[f"machine {gpu}" for gpu in range(len(durations[0]))],
     )
 
 

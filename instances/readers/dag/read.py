@@ -42,6 +42,11 @@ READERS: dict[str, Format] = {
         "sections #critical, #tasks, #edges: small graphs on unrelated machines",
         (".txt",),
     ),
+    "csv": Format(
+        ".dag.csv_tables:read_csv_tables",
+        "a table of tasks with a time per GPU, and one of edges (option edges)",
+        (".csv", ".csv.gz"),
+    ),
 }
 """Formats by name."""
 

@@ -223,6 +223,7 @@ PUBLIC_FILES: dict[str, tuple[str, str]] = {
     "wfformat": ('{"name": "w", "workflow": []}', "schemaVersion: expected text"),
     "alibaba-v2018": ("M1,1,j_1,1,Terminated,5,x,100,0.5\n", "line 1: expected"),
     "heterogeneous-text": ("#tasks\n1 a\n", "line 1: expected #critical"),
+    "csv": ("task,V100\na,fast\n", "line 2: expected a time in seconds, or - where it may not run, a number of at"),
 }
 """One broken file per format that can be converted."""
 
@@ -330,6 +331,11 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     ((*CONVERT, "stg", "--set", "gpus=4"), "--set gpus: expected one of num_gpus, "),
     ((*CONVERT, "stg", "--set", "num_gpus=x"), "--set num_gpus: expected an integer, got 'x'."),
     ((*CONVERT, "stg", "--set", "cluster=mixed-4"), "--set cluster: expected its own option, --gpus"),
+    ((*CONVERT, "dot", "--set", "processors=4"), "--set processors: expected its own option, --processors"),
+    ((*CONVERT, "dot", "--processors", "0"), "--processors: expected an integer of at least 1, got 0."),
+    ((*CONVERT, "pipedream", "--processors", "4"), "--processors: expected none for format pipedream, which"),
+    ((*CONVERT, "philly", "--scale", "4"), "--scale: expected none for format philly, which has no such option."),
+    ((*CONVERT, "stg", "--durations", "no.csv"), "no.csv: expected a file that can be read, got: no such file"),
     ((*CONVERT, "heterogeneous-text", "--gpus", "mixed-4"), "--gpus: expected none for format heterogeneous-text"),
     (("demo", "--out", "e.json"), "e.json: expected a file that can be written, got: file exists."),
     (

@@ -473,6 +473,27 @@ def test_convert_reads_a_public_format(run: Run, tmp_path: Path) -> None:
     assert instance.num_tasks > 15  # the backward pass
 
 
+def test_convert_on_identical_processors_with_measured_durations(run: Run, tmp_path: Path) -> None:
+    """Tests that processors and scale reach the reader, by its own word for them, and that durations are replaced."""
+    (tmp_path / "g.dot").write_text("digraph { 0 [Weight=8]; 1 [Weight=2.5]; 0 -> 1 [Weight=3] }")
+    (tmp_path / "durations.csv").write_text("operator,kind,seconds\n1,processor,4\n")
+    common = ["--from", "dot", "g.dot", "--processors", "3", "--scale", "2"]
+    ended = run("convert", *common, "--durations", "durations.csv", "-o", "i.json", "--json")
+    assert read_dag_instance(tmp_path / "i.json").durations.tolist() == [[16] * 3, [8] * 3]
+    assert (ended.document["measured_durations"], ended.document["allowed_durations"]) == (3, 6)
+    ended = run("convert", *common, "--durations", "durations.csv", "-o", "j.json")
+    assert "measured durations: 3 of 6, the others as modelled" in ended.out
+    (tmp_path / "durations.csv").write_text("operator,kind,seconds\n1,T4,4\n")
+    ended = run("convert", *common, "--durations", "durations.csv", "-o", "k.json")
+    assert (ended.status, ended.err) == (
+        2,
+        "durations.csv: durations: expected operators such as '0' on processor, got 1 on T4.\n",
+    )
+    (tmp_path / "g.stg").write_text("1\n0 0 0\n1 6 1 0\n2 0 1 1\n")
+    run("convert", "--from", "stg", "g.stg", "--processors", "5", "-o", "s.json")
+    assert read_dag_instance(tmp_path / "s.json").durations.tolist() == [[6] * 5]
+
+
 def test_convert_lists_formats(run: Run) -> None:
     """Tests that all formats are listed with their options."""
     ended = run("convert", "--list", "--json")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -116,17 +116,25 @@ def test_strict_graph_merges_edges() -> None:
         (DURATIONS.replace("bytes=7", "bytes=-7"), "edge 'load' -> 'conv 1': expected bytes, a number of at least 0"),
         (
             DURATIONS.replace("bytes=7", "bytes=7,size=7"),
-            "edge 'load' -> 'conv 1': expected one of bytes and size, got both.",
+            "edge 'load' -> 'conv 1': expected one of bytes and size, got bytes and size.",
         ),
         (
             DURATIONS.replace("load:port", "lode"),
-            "node 'lode': expected one of durations, seconds, weight, got none of",
+            "node 'lode': expected one of durations, seconds, weight, or time_attribute to name another, got no",
         ),
         (
             DURATIONS.replace('add [durations="-,2"]', "add [seconds=2]"),
             "node 'add': expected durations as on node 'load'",
         ),
         (SECONDS.replace("0.004", '"4 ms"'), "node 'b': expected seconds, a number of at least 0, got '4 ms'."),
+        (
+            SECONDS.replace("node [seconds", "node [wcet").replace("b [seconds", "b [wcet"),
+            "node 'a': expected one of durations, seconds, weight, or time_attribute to name another, got wcet.",
+        ),
+        (
+            SECONDS.replace("seconds", "weight").replace("bytes", "weight"),
+            "edge 'a' -> 'b': expected bytes or size, or processors, with which a weight is a transfer time, got",
+        ),
         (
             SECONDS.replace("b [", "b [weight=3, "),
             "node 'b': expected one of durations, seconds, weight, got seconds and",
@@ -141,6 +149,55 @@ def test_broken_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: s
     with pytest.raises(ValueError, match=re.escape(message)):
         read_dot(write(tmp_path, text))
     assert capsys.readouterr() == ("", "")
+
+
+LITERATURE = """digraph "Nodes_4_CCR_1" {
+  0 [Weight=8];
+  1 [Weight="6.0"];
+  2 [WEIGHT=22.5];
+  0 -> 1 [Weight=3];
+  0 -> 2 [Weight=4.];
+}
+"""
+"""What collections of the scheduling literature look like: weights with a capital, times without a unit."""
+
+
+def test_identical_processors(tmp_path: Path) -> None:
+    """Tests that weights are durations everywhere and transfer times between processors, in ticks of the scale."""
+    instance = read_dot(write(tmp_path, LITERATURE), processors=3, scale=2)
+    assert instance.durations.tolist() == [[16] * 3, [12] * 3, [45] * 3]
+    assert [instance.transfer_delays(edge).tolist()[0] for edge in range(2)] == [[0, 6, 6], [0, 8, 8]]
+    assert (instance.tick_seconds, set(instance.gpu_kinds)) == (0.5, {"processor"})
+    whole = read_dot(write(tmp_path, LITERATURE.replace("22.5", "22")), processors=1)
+    assert (whole.durations.tolist(), whole.tick_seconds) == ([[8], [6], [22]], 1.0)
+
+
+def test_attributes_of_other_names(tmp_path: Path) -> None:
+    """Tests that any attribute can be named, with and without processors, whatever its capitals."""
+    path = write(tmp_path, "digraph { a [WCET=3]; b [wcet=4]; a -> b [Data=5, weight=1] }")
+    named = {"time_attribute": "Wcet", "data_attribute": "data"}
+    processors = read_dot(path, processors=2, **named)
+    assert (processors.durations.tolist(), processors.edge_bytes.tolist()) == ([[3, 3], [4, 4]], [5])
+    cost = CostModel(heterogeneity=0.0, tick_seconds=1e-3)
+    on_cluster = read_dot(path, cluster=parse_cluster("V100-16GB"), cost=cost, **named)
+    assert (on_cluster.durations.tolist(), on_cluster.edge_bytes.tolist()) == ([[3000], [4000]], [5])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"processors": 2}, "node '2': expected weight, an integer in 0..2**53 (scale=10 makes it one), got '22.5'."),
+        ({"processors": 0, "scale": 2}, "processors: expected at least 1, got 0."),
+        ({"processors": 2, "scale": 0}, "scale: expected at least 1, got 0."),
+        ({"scale": 2, "data_attribute": "weight"}, "scale: expected none without processors, got 2."),
+        ({"processors": 2, "time_attribute": "wcet"}, "node '0': expected wcet, or time_attribute to name another"),
+        ({"processors": 2, "cluster": parse_cluster("T4")}, "cluster: expected none, as the nodes give"),
+    ],
+)
+def test_refused_options(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    """Tests that options that do not fit the file or each other are one error that names what would work."""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_dot(write(tmp_path, LITERATURE), **options)
 
 
 def test_durations_refuse_a_cluster(tmp_path: Path) -> None:

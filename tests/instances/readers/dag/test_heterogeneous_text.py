@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from instances.readers.dag.heterogeneous_text import read_heterogeneous_text
+from instances.rounding import RoundingWarning
 from tests.real_data import real_data
 
 if TYPE_CHECKING:
@@ -43,6 +44,19 @@ def test_graph(tmp_path: Path) -> None:
     assert instance.transfer_delays(0)[1, 1] == 0
 
 
+def test_numbers_with_a_point(tmp_path: Path) -> None:
+    """Tests that whole numbers may have a point, and that a scale makes ticks of others, which tell if they round."""
+    text = GRAPH.replace("3, 8", "11.00, 8.").replace("1, 7", "1, 7.0")
+    assert read_heterogeneous_text(write(tmp_path, text)).durations.tolist() == [[4, 6], [11, 8], [5, 2]]
+    halves = write(tmp_path, GRAPH.replace("3, 8", "22.5, 8").replace("1, 7", "1, .5"))
+    instance = read_heterogeneous_text(halves, scale=2)
+    assert (instance.durations.tolist(), instance.edge_bytes.tolist()) == ([[8, 12], [45, 16], [10, 4]], [1, 6])
+    assert instance.tick_seconds == 0.5
+    halves = write(tmp_path, GRAPH.replace("3, 8", "22.5, 8"))
+    with pytest.warns(RoundingWarning, match=r"1 of 6 durations change by more than 0.1 % .*, line 5 by 2.2"):
+        assert read_heterogeneous_text(halves, scale=1).durations.tolist()[1] == [22, 8]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -54,8 +68,11 @@ def test_graph(tmp_path: Path) -> None:
         (GRAPH + "0: 1\n", "line 11: expected nothing, got '0: 1'."),
         (GRAPH.replace("1:  3, 8", "1:  3"), "line 5: expected 2 times, one per machine, got 1."),
         (GRAPH.replace("1:  3, 8", "1  3, 8"), "line 5: expected task: times, got '1  3, 8'."),
-        (GRAPH.replace("1:  3, 8", "1:  3, 8.5"), "line 5: expected a time, an integer in 0..2**53, got '8.5'."),
-        (GRAPH.replace("1:  3, 8", "1:  3, -8"), "line 5: expected a time, an integer in 0..2**53, got '-8'."),
+        (
+            GRAPH.replace("1:  3, 8", "1:  3, 8.5"),
+            "line 5: expected a time, an integer in 0..2**53 (scale=10 makes it one), got '8.5'.",
+        ),
+        (GRAPH.replace("1:  3, 8", "1:  3, -8"), "line 5: expected a time, a number of at least 0, got '-8'."),
         (GRAPH.replace("1:  3, 8", "0:  3, 8"), "line 5: expected task 1, got 0."),
         (GRAPH.replace("0: 4,  6\n1:  3, 8\n2: 5, 2\n", ""), "expected at least one task, got none."),
         (GRAPH.replace("0, 2,  3", "0, 2"), "line 9: expected from, to and communication, got 2 fields."),

@@ -53,7 +53,9 @@ def test_unknown_option() -> None:
     """Tests that an unknown option lists the known ones, before the file is opened."""
     with pytest.raises(ValueError, match=r"option gpus: expected one of num_gpus, keep_dummies, .* of format stg"):
         read_instance("stg", "nowhere", gpus=3)
-    with pytest.raises(ValueError, match="option seed: expected no options of format heterogeneous-text, got 'seed'"):
+    with pytest.raises(
+        ValueError, match="option seed: expected one of scale, the options of format heterogeneous-text, got 'seed'"
+    ):
         read_instance("heterogeneous-text", "nowhere", seed=3)
 
 

@@ -41,6 +41,7 @@ TEXTS = {
         "M1,1,j_b,1,Terminated,90,95,100,0.2\n"
     ),
     "heterogeneous-text": "#critical\n0.0\n#tasks\n0: 4, 6\n1: 3, 8\n#edges\n0: 0, 1, 7\n#end\n",
+    "csv": 'task,memory_bytes,V100,T4\n"load, all",64,1e-3,0.002\nconv,,3.5e-3,-\n',
 }
 
 
