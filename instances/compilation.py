@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,13 @@ def print_progress(functions: int, seconds: float, is_over: bool) -> None:
         pass
 
 
+def warn_not_kept(reason: str) -> None:
+    """Warn that compiled kernels cannot be kept on disk."""
+    advice = "NUMBA_CACHE_DIR can name a folder that can be written"
+    text = f"Compiled kernels cannot be kept, so every process compiles them anew ({reason}); {advice}."
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
 class Compilation:
     """Counts what this process compiles; kernels report when they begin and end.
 
@@ -44,11 +52,15 @@ class Compilation:
         How many functions have been compiled.
     has_been_said
         Whether the user knows.
+    is_kept
+        Whether nothing has been met so far that cannot be kept on disk.
     is_timed
         Whether run times are measured here, so that only machine code may run.
     say
         Receives functions, seconds and whether the compilation is over, when there is something to say; None for
         silence.
+    say_not_kept
+        Receives, once, the reason why kernels cannot be kept.
     workers
         When workers of this process began to compile what they compile now, by process.
     watch
@@ -58,8 +70,10 @@ class Compilation:
     def __init__(self) -> None:
         self.functions = 0
         self.has_been_said = False
+        self.is_kept = True
         self.is_timed = False
         self.say: Callable[[int, float, bool], None] | None = print_progress
+        self.say_not_kept: Callable[[str], None] = warn_not_kept
         self.workers: dict[int, float] = {}
         self.watch: Callable[[bool], None] = lambda is_running: None
         self._depth = 0
@@ -113,6 +127,12 @@ class Compilation:
         if self.say is not None and self.seconds >= PATIENCE_SECONDS:
             self.say(self.functions, self.seconds, self._depth == 0)
             self.has_been_said = True
+
+    def note_not_kept(self, reason: str) -> None:
+        """Note that a kernel cannot be kept, and tell the user the first time."""
+        if self.is_kept:
+            self.is_kept = False
+            self.say_not_kept(reason)
 
 
 COMPILATION = Compilation()

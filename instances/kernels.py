@@ -13,7 +13,6 @@ import os
 import re
 import threading
 import time
-import warnings
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -382,7 +381,7 @@ class _KernelCache(FunctionCache):
             with COMPILATION.running():
                 super().save_overload(sig, data)
         except Exception as error:  # an OSError, or what reading a damaged index raises
-            _warn_once(str(error))
+            COMPILATION.note_not_kept(str(error))
 
 
 class _CacheFile(IndexDataCacheFile):
@@ -416,22 +415,7 @@ class _NoCache(NullCache):
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Say that the kernel is not kept."""
-        _warn_once(self._reason)
-
-
-_said: list[str] = []
-
-
-def _warn_once(reason: str) -> None:
-    """Warn that kernels are not kept, the first time in this process."""
-    if not _said:
-        _said.append(reason)
-        advice = "NUMBA_CACHE_DIR can name a folder that can be written"
-        warnings.warn(
-            f"Compiled kernels cannot be kept, so every process compiles them anew ({reason}); {advice}.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        COMPILATION.note_not_kept(self._reason)
 
 
 def _stamp(function: Any) -> tuple[Any, ...]:

@@ -249,7 +249,8 @@ class RunProgress(Display):
 
     def line(self) -> str:
         """Return the state as text."""
-        return f"{self._watch.seconds:6.1f} s  {self._done} of {self._total}  {COMPILATION.text() or self._doing}"
+        done = f"{self._done} of {self._total}" if self._total else ""
+        return "  ".join(filter(None, (f"{self._watch.seconds:6.1f} s", done, COMPILATION.text() or self._doing)))
 
     def update(self, doing: str, done: int, total: int) -> None:
         """Show what is going on."""

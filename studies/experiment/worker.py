@@ -128,6 +128,9 @@ class Worker:
             message = connection.receive(LOOK_SECONDS if is_limited else None)
             if message is not None:
                 found, content = message
+                if found == "not kept":
+                    COMPILATION.note_not_kept(content)
+                    continue
                 if found != "compiling":
                     break
                 if content:

@@ -11,7 +11,6 @@ import signal
 import sys
 import threading
 import time
-import warnings
 from collections import OrderedDict
 from typing import IO, TYPE_CHECKING
 
@@ -51,7 +50,7 @@ def answer_orders() -> None:
 
     COMPILATION.say = None  # lines of several workers would mix
     COMPILATION.is_timed = True
-    warnings.filterwarnings("ignore", message="Compiled kernels cannot be kept")
+    COMPILATION.say_not_kept = lambda reason: _send(target, ("not kept", reason))
     COMPILATION.watch = lambda is_running: _send(target, ("compiling", is_running))
     environment = {"versions": versions(), "hardware": hardware(), "revision": git_revision()}
     _send(target, ("environment", json.dumps(environment, sort_keys=True)))

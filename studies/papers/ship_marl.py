@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import heuristics.jobs.marl
 from heuristics.jobs.marl.network_files import load_network, untrained_network
 from heuristics.jobs.marl.shipped_networks import INDEX, INDEX_FORMAT, STAGES, network_in
-from instances.text_file import write_text
+from instances.text_file import PARTIAL, write_text
 from studies.papers.training import imitated_path, provenance_path
 
 if TYPE_CHECKING:
@@ -66,15 +67,19 @@ def ship_marl(source: Path, target: Path) -> dict[str, Any]:
             for number, path in enumerate(in_order, 1)
         },
     }
-    if target.exists():
-        shutil.rmtree(target)
-    target.mkdir(parents=True)
-    for number, path in enumerate(in_order, 1):
-        trained = path.with_suffix(".npz")
-        shutil.copyfile(trained, target / f"{number}-trained.npz")
-        shutil.copyfile(imitated_path(trained), target / f"{number}-imitated.npz")
-        shutil.copyfile(path, provenance_path(target / f"{number}.npz"))
-    write_text(target / INDEX, f"{json.dumps(index, indent=1)}\n")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=PARTIAL, dir=target.parent) as folder:
+        new, old = Path(folder) / "new", Path(folder) / "old"
+        new.mkdir()
+        for number, path in enumerate(in_order, 1):
+            trained = path.with_suffix(".npz")
+            shutil.copyfile(trained, new / f"{number}-trained.npz")
+            shutil.copyfile(imitated_path(trained), new / f"{number}-imitated.npz")
+            shutil.copyfile(path, provenance_path(new / f"{number}.npz"))
+        write_text(new / INDEX, f"{json.dumps(index, indent=1)}\n")
+        if target.exists():
+            target.rename(old)
+        new.rename(target)
     return index
 
 

@@ -59,3 +59,12 @@ def test_a_closed_stream_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
             stream.close()
         monkeypatch.setattr(sys, "stderr", stream)
         print_progress(1, 1.0, is_over=True)
+
+
+def test_what_cannot_be_kept_is_said_once() -> None:
+    """Tests that the first kernel that cannot be kept warns with the reason, and the next one does not."""
+    own = Compilation()
+    with pytest.warns(RuntimeWarning, match=r"every process compiles them anew \(read-only\)") as warned:
+        own.note_not_kept("read-only")
+        own.note_not_kept("full")
+    assert len(warned) == 1

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from instances.compilation import Compilation
 from instances.dag.json import write_dag_instance
 from studies.experiment import worker as worker_module
 from studies.experiment.execute_run import RunOrder
@@ -12,8 +15,6 @@ from studies.experiment.worker import Worker
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from instances.dag.instance import DagInstance
 
 METHODS = """
@@ -21,6 +22,12 @@ import os
 import time
 
 from heuristics.dag.list_scheduling import heft
+from instances.compilation import COMPILATION
+
+
+def compiles_in_vain(instance):
+    COMPILATION.note_not_kept("read-only")
+    return heft(instance)
 
 
 def hangs_on_anything(instance):
@@ -54,6 +61,23 @@ def test_a_warm_up_that_fails_says_nothing_about_the_run(
     assert answers[0].error == "TimeLimit: the run was killed after its limit of 1 s."
     assert answers[0].is_interrupted is False
     assert (answers[1].error, answers[1].objective is None) == (None, False)
+
+
+def test_a_worker_says_that_kernels_are_not_kept(
+    heft_example: DagInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that the process that started the worker hears it, and gets the answer all the same."""
+    (tmp_path / "odd_methods.py").write_text(METHODS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(worker_module, "COMPILATION", Compilation())
+    write_dag_instance(heft_example, tmp_path / "instance.json")
+    worker = Worker()
+    try:
+        with pytest.warns(RuntimeWarning, match="read-only"):
+            answer = worker.run(_order(heft_example, tmp_path, "compiles_in_vain"), RunLimit())
+    finally:
+        worker.close()
+    assert (answer.error, answer.objective is None) == (None, False)
 
 
 def _order(instance: DagInstance, folder: Path, function: str) -> RunOrder:
