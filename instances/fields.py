@@ -54,13 +54,15 @@ class Fields:
         """Say whether a field is there."""
         return key in self._values
 
-    def check_format(self, expected: str, version: int) -> None:
-        """Take the first two fields of every file of ours, ``format`` and ``version``."""
+    def check_format(self, expected: str, *versions: int) -> int:
+        """Take the first two fields of every file of ours, ``format`` and ``version``, and return the version."""
         found = self.text("format")
         if found != expected:
             raise ValueError(f'format: expected "{expected}", got "{found}".')
-        if (number := self.integer("version")) != version:
-            raise ValueError(f"version: expected {version}, got {number}.")
+        number: int = self.integer("version")
+        if number not in versions:
+            raise ValueError(f"version: expected {' or '.join(map(str, versions))}, got {number}.")
+        return number
 
     def check_instance(self, name: str, sha256: str) -> str:
         """Take the instance that a schedule was made for; return the name that the schedule states."""

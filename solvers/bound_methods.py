@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from formulations.time_left import without_limit
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from solvers.methods import knows_contention, resolved
 from solvers.run.bound import Bound
 from solvers.run.versions import hardware, version_of
@@ -47,6 +47,9 @@ class BoundMethod:
         Whether a solver's search proves it: it takes up to minutes and is computed only where it is named.
     max_jobs
         Largest number of jobs for which the bound is computed unless it is named; None for any number.
+    knows_buffers
+        Whether the bound is made for buffers, groups or `stage_span`. Any other bound is computed without buffers and
+        groups, which only forbid schedules, so that it holds with them too; of `stage_span` it says nothing and is 0.
     """
 
     path: str
@@ -58,6 +61,7 @@ class BoundMethod:
     is_costly: bool = False
     needs_search: bool = False
     max_jobs: int | None = None
+    knows_buffers: bool = False
 
     def resolve(self) -> Callable[..., int]:
         """Import and return the function."""
@@ -66,8 +70,11 @@ class BoundMethod:
 
     def is_worthwhile(self, instance: Any, objective: object, contention: Contention) -> bool:
         """Say whether the bound is worth its time on an instance of this size."""
+        has_buffers = getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN
         return (
             self.is_default
+            and (has_buffers or not self.knows_buffers)
+            and (objective != Objective.STAGE_SPAN or self.knows_buffers)
             and not self.needs_search
             and self.only in (None, objective)
             and self.rule in (None, contention)
@@ -83,7 +90,7 @@ class BoundMethod:
     def bound(
         self,
         name: str,
-        instance: object,
+        instance: Any,
         objective: object,
         contention: Contention,
         seconds_left: Callable[[], float] = without_limit,
@@ -93,7 +100,12 @@ class BoundMethod:
         rule: dict[str, Any] = {"contention": contention} if knows_contention(function) else {}
         limit: dict[str, Any] = {"seconds_left": seconds_left} if self.is_limited else {}
         watch = Stopwatch()
-        value = int(function(instance, objective, **rule, **limit))
+        if self.knows_buffers or not hasattr(instance, "without_buffers"):
+            value = int(function(instance, objective, **rule, **limit))
+        elif Objective(str(objective)) in FINISH_OBJECTIVES:
+            value = int(function(instance.without_buffers(), objective, **rule, **limit))
+        else:
+            value = 0
         is_cut_short = self.is_limited and seconds_left() <= 0
         return Bound(
             value=value,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from instances.dag.contention import Contention
+from instances.dag.objective import Objective
 from instances.spelling import did_you_mean
 from solvers.confirmation.claim import check_confirm_time_limit
 from solvers.methods import KINDS_WITH_RUN, knows_contention
@@ -115,12 +116,40 @@ def check_interference(problem: Problem, instance: Any, name: str) -> None:
         )
 
 
+def check_buffers(problem: Problem, instance: Any, objective: object, name: str) -> None:
+    """Refuse a registered method that does not know buffers and groups, or `stage_span`, where a run has these.
+
+    A function of your own is not refused: what it returns is verified.
+
+    Raises a `ValueError` that names the methods that know them.
+    """
+    has_buffers = getattr(instance, "has_buffers", False)
+    if name not in problem.methods or problem.methods[name].knows_buffers:
+        return
+    if has_buffers or objective == Objective.STAGE_SPAN:
+        known = ", ".join(name for name, method in problem.methods.items() if method.knows_buffers) or "none yet"
+        what = "buffers and groups" if has_buffers else f"the objective {objective}"
+        raise ValueError(f"method: expected one that knows {what} ({known}), got {name!r}.")
+
+
 def check_bounds(bounds: Sequence[Bound], contention: Contention) -> None:
     """Refuse bounds that hold under contention only, where there is none."""
     for bound in bounds:
         if bound.contention not in (Contention.NONE, contention):
             found = f"one of {bound.method} that rests on contention {bound.contention}"
             raise ValueError(f"bounds: expected those that hold without contention, got {found}.")
+
+
+def check_contention_of_buffers(goal: Goal, confirm: bool) -> None:
+    """Refuse contention, and a confirmation, where there are buffers or groups or the objective is the stage span.
+
+    Raises a `ValueError`: no model knows transfers that contend together with these, and no second model knows them.
+    """
+    if getattr(goal.instance, "has_buffers", False) or goal.objective == Objective.STAGE_SPAN:
+        if goal.contention != Contention.NONE:
+            raise ValueError(f"contention: expected none with buffers, groups or stage_span, got {goal.contention}.")
+        if confirm:
+            raise ValueError("confirm: expected none with buffers, groups or stage_span, which no second model knows.")
 
 
 def check_confirmation(kind: Kind, name: str, confirm: bool, time_limit: float | None) -> None:

@@ -11,7 +11,13 @@ from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
 from instances.fields import one_of
 from solvers.bound_table import BoundTable
-from solvers.check_arguments import check_contention, check_limits, check_options
+from solvers.check_arguments import (
+    check_buffers,
+    check_contention,
+    check_contention_of_buffers,
+    check_limits,
+    check_options,
+)
 from solvers.confirm import confirm_bounds
 from solvers.confirmation.claim import CONFIRM_SECONDS, check_confirm_time_limit, confirmation_run
 from solvers.problem import problem_of
@@ -98,6 +104,8 @@ def lower_bound(
         one_of(name, problem.known_bounds, "methods")
         if name not in problem.bounds:
             check_contention(name, problem.methods[name].resolve(), contention)
+            check_buffers(problem, instance, objective, name)
+    check_contention_of_buffers(goal, confirm)
     check_confirm_time_limit(confirm, confirm_time_limit)
     check_limits(time_limit, threads, seed)
     table = BoundTable(instance=instance, objective=objective, contention=contention)

@@ -48,6 +48,9 @@ class Method:
         tests.
     knows_interference
         Whether an exact method for jobs models that jobs slow each other down.
+    knows_buffers
+        Whether a method for DAGs knows memory that is released, groups, and the objective `stage_span`; the others are
+        refused where an instance or a call has one of these.
     """
 
     path: str
@@ -57,6 +60,7 @@ class Method:
     needs: str | None = None
     tiny_tasks: int = 7
     knows_interference: bool = False
+    knows_buffers: bool = False
 
     def resolve(self) -> Callable[..., Any]:
         """Import and return the function."""

@@ -84,6 +84,8 @@ class Problem:
         Arguments of `solve` that mean something for this problem but not for every other one.
     warm_starts
         Methods whose best schedule is where exact methods start.
+    buffer_starts
+        The same for instances with buffers or groups, and for `stage_span`.
     start_bounds
         Bounds with which exact and improving methods begin: the best ones that cost next to nothing; the other bounds
         follow if need be. None for all bounds that are worth their time.
@@ -118,6 +120,7 @@ class Problem:
     bounds: Mapping[str, BoundMethod]
     options: frozenset[str]
     warm_starts: tuple[str, ...]
+    buffer_starts: tuple[str, ...]
     start_bounds: tuple[str, ...] | None
     result_sizes: tuple[str, ...]
     has_statistics: bool
@@ -136,6 +139,11 @@ class Problem:
         """What is minimised unless something else is asked for."""
         default: StrEnum = next(iter(self.objectives))
         return default
+
+    def objectives_of(self, instance: Any) -> list[StrEnum]:
+        """Return the objectives that a description of a schedule shows: the stage span only where there are buffers."""
+        has_buffers = getattr(instance, "has_buffers", False)
+        return [objective for objective in self.objectives if has_buffers or objective != Objective.STAGE_SPAN]
 
     @property
     def exact_methods(self) -> list[str]:
@@ -191,10 +199,18 @@ class Problem:
         objective = self.default_objective if objective is None else self.objectives(objective)
         return [name for name, bound in self.bounds.items() if bound.is_worthwhile(instance, objective, contention)]
 
-    def first_bounds(self, contention: Contention) -> list[str] | None:
-        """Return `start_bounds` with those that know the rule of contention."""
+    def starting_methods(self, instance: Any, objective: object) -> list[str]:
+        """Return the names of the methods whose best schedule is where exact methods start on an instance."""
+        if getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN:
+            return [name for name in self.buffer_starts if name in self.methods]
+        return [*self.warm_starts]
+
+    def first_bounds(self, instance: Any, objective: object, contention: Contention) -> list[str] | None:
+        """Return `start_bounds` with those that know the rule of contention, or those that know buffers."""
         if self.start_bounds is None:
             return None
+        if getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN:
+            return self.default_bounds(instance, str(objective), contention)
         return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule == contention)]
 
     def bounds_beside(self, kind: Kind, instance: Any, objective: str, contention: Contention) -> list[str]:
@@ -291,6 +307,7 @@ DAG = Problem(
     bounds=BOUND_METHODS,
     options=frozenset({"stop", "confirm", "confirm_time_limit", "contention"}),
     warm_starts=("heft", "cpop", "peft", "etf", "min-min", "max-min"),
+    buffer_starts=(),
     start_bounds=("join-aware-path", "area", "mean-busy-time"),
     result_sizes=(),
     has_statistics=False,
@@ -319,6 +336,7 @@ JOBS = Problem(
     bounds=JOBS_BOUND_METHODS,
     options=frozenset(),
     warm_starts=("wcs-duration", "srtf", "a-srpt"),  # they know the iterations: their predictor is an oracle
+    buffer_starts=(),
     start_bounds=None,
     result_sizes=("num_jobs", "num_servers", "num_gpus"),
     has_statistics=True,

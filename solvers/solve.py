@@ -15,8 +15,10 @@ from instances.dag.contention import Contention
 from solvers.check_arguments import (
     check_arguments,
     check_bounds,
+    check_buffers,
     check_confirmation,
     check_contention,
+    check_contention_of_buffers,
     check_interference,
     check_options,
     check_start,
@@ -110,8 +112,8 @@ def solve(
     ------
     ValueError
         If an argument is out of range or means nothing for this problem, the method has no such parameter, does not
-        know contention or is exact and does not know interference, or a given bound rests on contention where there is
-        none.
+        know contention or buffers or is exact and does not know interference, or a given bound rests on contention
+        where there is none.
     ContradictionError
         If a proven bound exceeds a verified objective, of this method or of the second model; a reproducer file is
         left.
@@ -129,6 +131,9 @@ def solve(
     check_confirmation(kind, name, confirm, confirm_time_limit)
     check_arguments(kind, function, name, time_limit, stop, threads, seed, start, parameters)
     check_contention(name, function, contention)
+    if isinstance(method, str):
+        check_buffers(problem, instance, objective, name)
+    check_contention_of_buffers(goal, confirm)
     check_bounds(bounds or (), contention)
     check_start(goal, start)
     takes_run = kind in KINDS_WITH_RUN
@@ -137,7 +142,7 @@ def solve(
     cores = usable_threads(threads) if takes_run else 1
     parameters = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
     with Interrupt() as interrupt:
-        first = problem.first_bounds(contention) if takes_run else None
+        first = problem.first_bounds(instance, objective, contention) if takes_run else None
         known = list(bounds or ())
         own: dict[str, Any] = {"objective": objective, "contention": contention}
         if time_limit is not None:
@@ -214,7 +219,7 @@ def solve(
 def _warm_start(goal: Goal, start: Schedule | None) -> Schedule | None:
     """Return the best of the given schedule and those of the problem's heuristics; the first one of equals."""
     candidates = [] if start is None else [start]
-    for name in goal.problem.warm_starts:
+    for name in goal.problem.starting_methods(goal.instance, goal.objective):
         function = goal.problem.method_named(name).resolve()
         offered = {"objective": goal.objective, "rng": np.random.default_rng(0), "contention": goal.contention}
         schedule = function(goal.instance, **_named_by(function, offered))

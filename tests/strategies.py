@@ -55,6 +55,51 @@ def dag_instances(
     )
 
 
+@st.composite
+def buffered_dags(
+    draw: st.DrawFn, *, max_tasks: int = 5, max_gpus: int = 3, max_jobs: int = 2, max_bytes: int = 4
+) -> DagInstance:
+    """Draw small instances with buffers and groups; tasks that own a buffer take at least one tick on every GPU.
+
+    The owner of a buffer of positive size that takes no time can hold memory for no time at all, which only a search
+    over all starts would find.
+    """
+    plain = draw(dag_instances(max_tasks=max_tasks, max_gpus=max_gpus, max_jobs=max_jobs))
+    n, after = plain.num_tasks, np.eye(plain.num_tasks, dtype=bool)
+    for task in plain.topological_order[::-1].tolist():
+        for tail, head in plain.edges.tolist():
+            if tail == task:
+                after[task] |= after[head]
+    durations, buffers = np.array(plain.durations), []
+    for task in range(n):
+        for _ in range(draw(st.integers(0, 2))):
+            following = np.flatnonzero(after[task]).tolist()
+            releasing = draw(st.lists(st.sampled_from(following), min_size=1, max_size=2, unique=True))
+            buffers.append((task, draw(st.integers(0, max_bytes)), sorted(releasing)))
+            durations[task] = np.where(durations[task] == 0, 1, durations[task])
+    wanted = [draw(st.integers(0, 3)) for _ in range(n)]  # 3: no group
+    groups = [-1] * n
+    for group in range(3):
+        members = [task for task in range(n) if wanted[task] == group]
+        needed = int(plain.task_memory[members].sum())
+        fits = (plain.gpu_memory < 0) | (plain.gpu_memory >= needed)
+        if members and ((durations[members] >= 0).all(axis=0) & fits).any():
+            for task in members:
+                groups[task] = group
+    numbered = [(number, task) for number, (_, _, releasing) in enumerate(buffers) for task in releasing]
+    fields: dict[str, Any] = {
+        "durations": durations,
+        "buffer_task": np.array([task for task, _, _ in buffers], dtype=np.int64),
+        "buffer_bytes": np.array([size for _, size, _ in buffers], dtype=np.int64),
+        "buffer_releases": np.array(numbered, dtype=np.int64).reshape(-1, 2),
+        "group_of_task": np.array(groups),
+    }
+    try:
+        return changed(plain, **fields)
+    except ValueError:  # a task and what is held with it are larger than every GPU
+        return changed(plain, **fields, gpu_memory=np.full(plain.num_gpus, -1))
+
+
 def changed(instance: DagInstance, **fields: Any) -> DagInstance:
     """Return a copy with other fields, checked again."""
     return replace(instance, **fields)

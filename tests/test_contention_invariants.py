@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.dag.contention import Contention
 from instances.dag.json import dag_schedule_from_json, dag_schedule_to_json
-from instances.dag.objective import Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.methods import METHODS, knows_contention
@@ -29,7 +29,7 @@ KNOWING = [name for name, method in METHODS.items() if knows_contention(method.r
 HEURISTICS = [name for name in KNOWING if METHODS[name].kind != "exact"]
 few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 many = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-objectives = st.sampled_from(list(Objective))
+objectives = st.sampled_from(FINISH_OBJECTIVES)
 
 
 @given(instance=dag_instances(max_tasks=5, servers=True), objective=objectives)

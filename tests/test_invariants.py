@@ -17,7 +17,7 @@ from instances.dag.json import (
     dag_schedule_from_json,
     dag_schedule_to_json,
 )
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.bound_methods import BOUND_METHODS
@@ -36,7 +36,7 @@ EXACT = [name for name, method in METHODS.items() if method.kind == "exact"]
 HEURISTICS = [name for name, method in METHODS.items() if method.kind != "exact"]
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 many = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-objectives = st.sampled_from(list(Objective))
+objectives = st.sampled_from(FINISH_OBJECTIVES)
 
 
 def budget(method: str, evaluations: int) -> dict[str, object]:

@@ -41,6 +41,7 @@ def left_shift(
         Start of the transfer along each edge in ticks, not necessarily integer, shape (edges,); entries of edges within
         a server are ignored. None if transfers do not contend.
     """
+    instance.refuse_buffers("left shifts")
     if transfer_start is not None:
         return _left_shift_with_transfers(instance, gpu, start, transfer_start)
     position = np.empty(instance.num_tasks, dtype=np.int64)

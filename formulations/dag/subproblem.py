@@ -114,6 +114,7 @@ def subproblem(
     ValueError
         If the stretch is empty or reaches beyond the tasks.
     """
+    instance.refuse_buffers("a part of a schedule")
     if not 0 <= first < last <= instance.num_tasks:
         raise ValueError(f"first, last: expected a stretch within 0..{instance.num_tasks}, got {first} to {last}.")
     order = order_of(instance, schedule)

@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.dag.heads_and_tails import HeadsAndTails
 from formulations.dag.join import INFINITE
-from instances.dag.objective import Objective
+from instances.dag.objective import Objective, finish_objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +71,7 @@ def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_m
     latest, weight = horizon(instance), instance.weight
     completion_at_least = np.array(instance.release)
     completion_at_most = np.full(instance.num_jobs, latest)
+    finish_objective(objective)
     if Objective(objective) is Objective.MAKESPAN:
         at_most = latest if objective_at_most is None else min(latest, objective_at_most)
         due = np.full(instance.num_tasks, at_most)

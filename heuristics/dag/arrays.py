@@ -49,6 +49,7 @@ def dag_arrays(instance: DagInstance) -> DagArrays:
     """Return the arrays of an instance; made once per instance, because instances never change."""
     arrays = _KNOWN.get(instance)
     if arrays is None:
+        instance.refuse_buffers("a method that keeps memory for the whole schedule")
         arrays = _KNOWN[instance] = _flattened(instance)
     return arrays
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from instances.dag.buffers import NO_GROUP, Buffer, check_buffers
 from instances.dag.graph import topological_order
 from instances.frozen_array import MAX_INTEGER, ReadOnly, free_text, frozen_floats, positive_tick
 from instances.json_document import content_hash
@@ -54,6 +55,13 @@ class DagInstance(ReadOnly):
         Release time of each job in ticks, shape (jobs,).
     weight
         Weight of each job, shape (jobs,), integers.
+    buffer_task, buffer_bytes
+        Task to which each buffer belongs and its size in bytes, shape (buffers,): the bytes are held on the task's GPU
+        from its start until the last task that releases the buffer finishes. Default no buffers.
+    buffer_releases
+        Buffer and task for each task that releases a buffer, shape (releases, 2), in order of the buffers.
+    group_of_task
+        Group of each task, shape (n,), ``NO_GROUP`` for none; tasks of one group run on one GPU. Default no groups.
 
     Raises
     ------
@@ -61,7 +69,8 @@ class DagInstance(ReadOnly):
         If an array does not hold numbers of its kind, or a name is not text.
     ValueError
         If shapes do not agree, a value is out of range, a reference dangles, an edge is there twice, the edges close
-        a cycle, or a task fits nowhere. The message names the item as in the JSON file.
+        a cycle, a buffer is released by a task that does not follow its own, or a task or a group fits nowhere. The
+        message names the item as in the JSON file.
     """
 
     name: str
@@ -81,6 +90,10 @@ class DagInstance(ReadOnly):
     gpu_kinds: tuple[str, ...]
     gpu_servers: tuple[str, ...]
     job_names: tuple[str, ...]
+    buffer_task: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    buffer_bytes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    buffer_releases: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    group_of_task: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     topological_order: NDArray[np.int64] = field(init=False, repr=False)
     """Lexicographically smallest order of tasks in which every edge points forwards, shape (n,)."""
     _sha256: str | None = field(init=False, repr=False, default=None)
@@ -90,6 +103,8 @@ class DagInstance(ReadOnly):
         num_tasks, num_gpus, num_jobs = len(self.task_names), len(self.gpu_names), len(self.job_names)
         links = (num_gpus, num_gpus)
         object.__setattr__(self, "latency", _without_diagonal(self.latency, 0))
+        if not np.size(self.group_of_task) or np.array_equal(np.unique(self.group_of_task), [NO_GROUP]):
+            object.__setattr__(self, "group_of_task", np.full(num_tasks, NO_GROUP))  # also of another number of tasks
         self._freeze_integers(
             {
                 "durations": ("tasks[].durations", (num_tasks, num_gpus)),
@@ -101,6 +116,10 @@ class DagInstance(ReadOnly):
                 "latency": ("links.latency_ticks", links),
                 "release": ("jobs[].release", (num_jobs,)),
                 "weight": ("jobs[].weight", (num_jobs,)),
+                "buffer_task": ("buffers[].task", (None,)),
+                "buffer_bytes": ("buffers[].bytes", (len(self.buffer_task),)),
+                "buffer_releases": ("buffers[].released_by", (None, 2)),
+                "group_of_task": ("tasks[].group", (num_tasks,)),
             }
         )
         bandwidth = _without_diagonal(self.bytes_per_tick, 1.0)
@@ -121,6 +140,8 @@ class DagInstance(ReadOnly):
         order = topological_order(num_tasks, self.edges)
         order.flags.writeable = False
         object.__setattr__(self, "topological_order", order)
+        if self.has_buffers:
+            check_buffers(self)
 
     @classmethod
     def from_lists(
@@ -143,6 +164,8 @@ class DagInstance(ReadOnly):
         gpu_servers: Sequence[str] | None = None,
         job_names: Sequence[str] | None = None,
         num_gpus: int | None = None,
+        buffers: Sequence[tuple[int, int, Sequence[int]]] = (),
+        groups: Sequence[int | None] | None = None,
     ) -> DagInstance:
         """Make an instance from Python lists, with defaults for everything but the durations.
 
@@ -164,6 +187,10 @@ class DagInstance(ReadOnly):
             Free text; the default names are t0, g0 and j0, the default kind and server "GPU" and "s0".
         num_gpus
             Number of GPUs m; needed only where there are no tasks.
+        buffers
+            ``(task, bytes, tasks that release it)`` per buffer.
+        groups
+            Group of each task, None for none; default no groups.
 
         Raises
         ------
@@ -225,6 +252,14 @@ class DagInstance(ReadOnly):
             gpu_kinds=tuple(gpu_kinds or ["GPU"] * num_gpus),
             gpu_servers=tuple(gpu_servers or ["s0"] * num_gpus),
             job_names=_names(job_names, len(release), "j"),
+            buffer_task=_column([task for task, _, _ in buffers], len(buffers), 0),
+            buffer_bytes=_column([size for _, size, _ in buffers], len(buffers), 0),
+            buffer_releases=_rows(
+                [(number, task) for number, (_, _, tasks) in enumerate(buffers) for task in tasks], 2
+            ),
+            group_of_task=_column(
+                None if groups is None else _given(groups, NO_GROUP, "tasks[{}].group"), num_tasks, NO_GROUP
+            ),
         )
 
     @property
@@ -246,6 +281,47 @@ class DagInstance(ReadOnly):
     def num_edges(self) -> int:
         """Number of edges."""
         return len(self.edges)
+
+    @property
+    def num_buffers(self) -> int:
+        """Number of buffers."""
+        return len(self.buffer_task)
+
+    @property
+    def has_buffers(self) -> bool:
+        """Whether the instance has buffers or groups, which most methods do not know."""
+        return (
+            len(self.buffer_task) > 0 or len(self.buffer_releases) > 0 or bool((self.group_of_task != NO_GROUP).any())
+        )
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """Every buffer with its task, its bytes and the tasks that release it."""
+        released_by: list[list[int]] = [[] for _ in range(self.num_buffers)]
+        for number, task in self.buffer_releases.tolist():
+            if not 0 <= number < self.num_buffers:
+                raise ValueError(f"buffers: expected releases of buffers below {self.num_buffers}, got {number}.")
+            released_by[number].append(task)
+        sizes = zip(self.buffer_task.tolist(), self.buffer_bytes.tolist(), released_by, strict=True)
+        return [Buffer(task, size, tuple(tasks)) for task, size, tasks in sizes]
+
+    def without_buffers(self) -> DagInstance:
+        """Return the instance without its buffers and groups: every schedule of this one is a schedule of that one."""
+        if not self.has_buffers:
+            return self
+        nothing = np.zeros(0, dtype=np.int64)
+        return replace(
+            self,
+            buffer_task=nothing,
+            buffer_bytes=nothing,
+            buffer_releases=nothing.reshape(0, 2),
+            group_of_task=np.full(self.num_tasks, NO_GROUP),
+        )
+
+    def refuse_buffers(self, what: str) -> None:
+        """Raise a `ValueError` if the instance has buffers or groups, in the name of what does not know them."""
+        if self.has_buffers:
+            raise ValueError(f"instance: expected one without buffers and groups for {what}, got {self.name!r}.")
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
@@ -296,10 +372,16 @@ class DagInstance(ReadOnly):
             "edges": str(self.num_edges),
             "GPUs": f"{self.num_gpus} ({counted}) on {len(set(self.gpu_servers))} server(s)",
             "jobs": str(self.num_jobs),
+            **({"buffers": self._buffer_text()} if self.has_buffers else {}),
             "memory limits": f"{sizes} on {len(limited)} of {self.num_gpus} GPUs" if len(limited) else "none",
             "tick": duration_text(self.tick_seconds),
             "content hash": self.sha256[:16],
         }
+
+    def _buffer_text(self) -> str:
+        """Return how many buffers and groups there are, and their bytes together."""
+        groups = len(set(self.group_of_task.tolist()) - {NO_GROUP})
+        return f"{self.num_buffers} ({size_text(int(self.buffer_bytes.sum()))}), {groups} group(s)"
 
     def _repr_html_(self) -> str:
         """Show the summary in a notebook."""

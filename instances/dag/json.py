@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 INSTANCE_FORMAT = "optgap/dag"
 SCHEDULE_FORMAT = "optgap/dag-schedule"
 VERSION = 1
+VERSION_WITH_BUFFERS = 2
+"""Version of instances with buffers or groups; all others are written as version 1, and keep their hashes."""
 
 
 def read_dag_instance(path: str | PathLike[str]) -> DagInstance:
@@ -35,11 +37,11 @@ def write_dag_instance(instance: DagInstance, path: str | PathLike[str]) -> None
 
 def dag_instance_to_json(instance: DagInstance) -> str:
     """Return the instance as JSON text, one task per line."""
-    return json_lines(dag_instance_document(instance), ("gpus", "jobs", "tasks", "edges"))
+    return json_lines(dag_instance_document(instance), ("gpus", "jobs", "tasks", "edges", "buffers"))
 
 
 def dag_instance_document(instance: DagInstance) -> dict[str, Any]:
-    """Return the instance as a JSON document of format ``optgap/dag``, version 1."""
+    """Return the instance as a JSON document of format ``optgap/dag``; version 2 with buffers or groups, else 1."""
     gpu_memory = instance.gpu_memory.tolist()
     gpu_fields = zip(instance.gpu_names, instance.gpu_kinds, gpu_memory, instance.gpu_servers, strict=True)
     job_fields = zip(instance.job_names, instance.release.tolist(), instance.weight.tolist(), strict=True)
@@ -48,12 +50,13 @@ def dag_instance_document(instance: DagInstance) -> dict[str, Any]:
         instance.job_of_task.tolist(),
         instance.task_memory.tolist(),
         instance.durations.tolist(),
+        instance.group_of_task.tolist(),
         strict=True,
     )
     edge_fields = zip(instance.edges.tolist(), instance.edge_bytes.tolist(), strict=True)
     return {
         "format": INSTANCE_FORMAT,
-        "version": VERSION,
+        "version": VERSION_WITH_BUFFERS if instance.has_buffers else VERSION,
         "name": instance.name,
         "tick_seconds": instance.tick_seconds,
         "gpus": [
@@ -68,10 +71,14 @@ def dag_instance_document(instance: DagInstance) -> dict[str, Any]:
                 "job": job,
                 "memory_bytes": memory,
                 "durations": [None if ticks < 0 else ticks for ticks in durations],
+                **({} if group < 0 else {"group": group}),
             }
-            for name, job, memory, durations in task_fields
+            for name, job, memory, durations, group in task_fields
         ],
         "edges": [[tail, head, data] for (tail, head), data in edge_fields],
+        **(
+            {"buffers": [[*buffer[:2], list(buffer[2])] for buffer in instance.buffers]} if instance.has_buffers else {}
+        ),
     }
 
 
@@ -81,7 +88,7 @@ def dag_instance_from_json(text: str) -> DagInstance:
     Raises a `ValueError` if it is not an instance; the message gives the place in it and what was expected.
     """
     document = Fields(parse_json(text))
-    document.check_format(INSTANCE_FORMAT, VERSION)
+    version = document.check_format(INSTANCE_FORMAT, VERSION, VERSION_WITH_BUFFERS)
     name, tick_seconds = document.text("name"), document.number("tick_seconds")
     gpus, links = document.each("gpus"), document.inner("links")
     jobs = document.each("jobs", [{"name": "j0", "release": 0, "weight": 1}])
@@ -102,6 +109,9 @@ def dag_instance_from_json(text: str) -> DagInstance:
         "job_of_task": [task.integer("job", 0) for task in tasks],
         "task_memory": [task.integer("memory_bytes", 0) for task in tasks],
     }
+    if version == VERSION_WITH_BUFFERS:
+        values["groups"] = [task.integer("group", None) for task in tasks]
+        values["buffers"] = document.entries("buffers", [], of="[task, bytes, [task, ...]]", accepts=_is_buffer)
     document.close()
     try:
         return DagInstance.from_lists(edges=edges, name=name, tick_seconds=tick_seconds, num_gpus=len(gpus), **values)
@@ -136,6 +146,12 @@ def _matrix(links: Fields, key: str) -> Any:
 def _is_edge(value: object) -> bool:
     """Say whether a JSON value is an edge."""
     return isinstance(value, list) and len(value) == 3 and all(is_integer(entry) for entry in value)
+
+
+def _is_buffer(value: object) -> bool:
+    """Say whether a JSON value is a buffer."""
+    has_parts = isinstance(value, list) and len(value) == 3 and isinstance(value[2], list)
+    return has_parts and all(is_integer(entry) for entry in [*value[:2], *value[2]])  # type: ignore[index]  # a list
 
 
 def read_dag_schedule(path: str | PathLike[str], instance: DagInstance) -> DagSchedule:

@@ -24,10 +24,28 @@ class Objective(StrEnum):
     WEIGHTED_COMPLETION = "weighted_completion"
     """Sum over jobs of weight times completion time, in ticks; a job without tasks completes at its release."""
 
+    STAGE_SPAN = "stage_span"
+    """Largest time, over GPUs, from the first start to the last finish on the GPU, in ticks; 0 without tasks.
+
+    It is the time of one iteration of pipeline training where the next one may begin on a GPU that has ended early.
+    """
+
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         """Name the choices."""
         raise ValueError(f"objective: expected one of {', '.join(cls)}, got {value!r}{did_you_mean(value, cls)}.")
+
+
+FINISH_OBJECTIVES = (Objective.MAKESPAN, Objective.WEIGHTED_COMPLETION)
+"""Objectives that follow from when tasks finish; every method and every bound knows these."""
+
+
+def finish_objective(objective: Objective | str) -> Objective:
+    """Return a member of `FINISH_OBJECTIVES`; raises a `ValueError` for any other objective."""
+    found = Objective(objective)
+    if found not in FINISH_OBJECTIVES:
+        raise ValueError(f"objective: expected one of {', '.join(FINISH_OBJECTIVES)} here, got {found}.")
+    return found
 
 
 def finish_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:
@@ -43,6 +61,16 @@ def completion_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np
     return completion
 
 
+def stage_spans(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:
+    """Return ticks from the first start to the last finish on every GPU, shape (m,); 0 without tasks."""
+    first = np.full(instance.num_gpus, np.iinfo(np.int64).max)
+    last = np.full(instance.num_gpus, np.iinfo(np.int64).min)
+    np.minimum.at(first, schedule.gpu, schedule.start)
+    np.maximum.at(last, schedule.gpu, finish_times(instance, schedule))
+    spans: NDArray[np.int64] = np.where(first <= last, last, 0) - np.where(first <= last, first, 0)
+    return spans
+
+
 def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Objective | str) -> int:
     """Recompute an objective from the schedule alone.
 
@@ -56,7 +84,7 @@ def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Obj
     Returns
     -------
     int
-        Ticks (makespan) or weighted ticks (weighted completion).
+        Ticks (makespan and stage span) or weighted ticks (weighted completion).
 
     Raises
     ------
@@ -65,4 +93,6 @@ def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Obj
     """
     if Objective(objective) is Objective.MAKESPAN:
         return int(finish_times(instance, schedule).max(initial=0))
+    if Objective(objective) is Objective.STAGE_SPAN:
+        return int(stage_spans(instance, schedule).max(initial=0))
     return int(instance.weight @ completion_times(instance, schedule))

@@ -81,8 +81,8 @@ class DagSchedule(ReadOnly):
         if self.instance is None:
             return html_table(summary) + f"<pre>{self}</pre>"
         from instances.dag.gantt import gantt_svg
-        from instances.dag.objective import Objective, objective_value
+        from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
 
-        for objective in Objective:
+        for objective in Objective if self.instance.has_buffers else FINISH_OBJECTIVES:
             summary[objective.replace("_", " ")] = str(objective_value(self.instance, self, objective))
         return html_table(summary) + gantt_svg(self.instance, self)

@@ -91,6 +91,43 @@ class MemoryOverflow(Violation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BufferOverflow(Violation):
+    """The tasks of a GPU and its live buffers need more memory than it has; told at the worst tick of each such time.
+
+    `start` and `end` bound the time, in ticks.
+    """
+
+    line = (
+        "gpus[{0.gpu}]: its tasks and live buffers need {0.bytes} bytes more than it has at tick {0.tick} (ticks "
+        "{0.start} to {0.end}); live are buffers {0.buffers_text}."
+    )
+    gpu: int
+    tick: int
+    bytes: int
+    buffers: tuple[int, ...]
+    start: int
+    end: int
+
+    @property
+    def buffers_text(self) -> str:
+        """The numbers of the live buffers, at most eight of them."""
+        shown = ", ".join(map(str, self.buffers[:8]))
+        return shown + (f" and {len(self.buffers) - 8} more" if len(self.buffers) > 8 else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitGroup(Violation):
+    """A task sits on another GPU than the first task of its group."""
+
+    line = "gpu[{0.task}]: expected GPU {0.expected}, that of task {0.first} of group {0.group}, got {0.gpu}."
+    task: int
+    first: int
+    group: int
+    gpu: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WrongTransferLength(Violation):
     """The schedule has starts of transfers, but another number of them than the instance has edges."""
 
@@ -149,6 +186,8 @@ DagViolation = (
     | Overlap
     | LateTransfer
     | MemoryOverflow
+    | BufferOverflow
+    | SplitGroup
     | WrongTransferLength
     | MissingTransferStart
     | EarlyTransfer
@@ -186,6 +225,8 @@ def verify_dag_schedule(
         *_overlaps(instance, schedule),
         *_late_transfers(instance, schedule),
         *_memory_overflows(instance, schedule),
+        *_buffer_overflows(instance, schedule),
+        *_split_groups(instance, schedule),
         *(_contention_violations(instance, schedule) if has_contention else ()),
     ]
 
@@ -289,3 +330,50 @@ def _memory_overflows(instance: DagInstance, schedule: DagSchedule) -> Iterator[
     for gpu, memory in enumerate(instance.gpu_memory.tolist()):
         if memory >= 0 and used[gpu] > memory:
             yield MemoryOverflow(gpu=gpu, bytes=used[gpu] - memory)
+
+
+def _buffer_overflows(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find when tasks and live buffers do not fit; where tasks alone do not, buffers are held against no memory.
+
+    A buffer is live from the start of its task up to, not including, the last finish of the tasks that release it.
+    """
+    gpus, starts = schedule.gpu.tolist(), schedule.start.tolist()
+    ends = [start + int(instance.durations[task, gpus[task]]) for task, start in enumerate(starts)]
+    last_release: dict[int, int] = {}
+    for number, task in instance.buffer_releases.tolist():
+        last_release[number] = max(last_release.get(number, ends[task]), ends[task])
+    owners, sizes = instance.buffer_task.tolist(), instance.buffer_bytes.tolist()
+    for gpu, memory in enumerate(instance.gpu_memory.tolist()):
+        if memory < 0:
+            continue
+        mine = [number for number, owner in enumerate(owners) if gpus[owner] == gpu]
+        held = sum(int(instance.task_memory[task]) for task, place in enumerate(gpus) if place == gpu)
+        free = max(memory - held, 0)
+        changes: dict[int, int] = {}
+        for number in mine:
+            begin, end = starts[owners[number]], last_release[number]
+            if begin < end:
+                changes[begin] = changes.get(begin, 0) + sizes[number]
+                changes[end] = changes.get(end, 0) - sizes[number]
+        level, worst, since = 0, (0, 0), None
+        for tick in sorted(changes):
+            level += changes[tick]
+            if level > free:
+                since = tick if since is None else since
+                worst = max(worst, (level - free, -tick))
+            elif since is not None:
+                at = -worst[1]
+                live = tuple(n for n in mine if starts[owners[n]] <= at < last_release[n])
+                yield BufferOverflow(gpu=gpu, tick=at, bytes=worst[0], buffers=live, start=since, end=tick)
+                worst, since = (0, 0), None
+
+
+def _split_groups(instance: DagInstance, schedule: DagSchedule) -> Iterator[DagViolation]:
+    """Find tasks that are not on the GPU of the first task of their group."""
+    first_of: dict[int, int] = {}
+    for task, group in enumerate(instance.group_of_task.tolist()):
+        if group >= 0:
+            first = first_of.setdefault(group, task)
+            gpu, expected = int(schedule.gpu[task]), int(schedule.gpu[first])
+            if gpu != expected:
+                yield SplitGroup(task=task, first=first, group=group, gpu=gpu, expected=expected)

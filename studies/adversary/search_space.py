@@ -103,6 +103,7 @@ class InstanceSpace:
 
     def bring_inside(self, instance: DagInstance) -> DagInstance:
         """Return the instance with every duration, datum and link moved to the nearest value inside its range."""
+        instance.refuse_buffers("the adversary")
         durations = np.where(instance.durations < 0, instance.durations, instance.durations.clip(1, self.max_duration))
         return replace(
             instance,

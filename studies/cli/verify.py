@@ -34,7 +34,9 @@ def verify_command(
     violations = problem.verify(instance, schedule, rule)
     values = {}
     if not violations:
-        values = {str(name): problem.objective_value(instance, schedule, name) for name in problem.objectives}
+        values = {
+            str(name): problem.objective_value(instance, schedule, name) for name in problem.objectives_of(instance)
+        }
     if as_json:
         print_json(
             {

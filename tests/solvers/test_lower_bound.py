@@ -158,7 +158,9 @@ def test_heuristics_are_no_bounds(example_e: DagInstance, name: str) -> None:
 
 def test_unknown_objective(example_e: DagInstance) -> None:
     """Tests that an unknown objective is refused."""
-    with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion, got 'cost'"):
+    with pytest.raises(
+        ValueError, match="objective: expected one of makespan, weighted_completion, stage_span, got 'cost'"
+    ):
         lower_bound(example_e, objective="cost")
 
 

@@ -14,7 +14,7 @@ from heuristics.search.progress import Callback, Progress
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds, MaxStagnation, TargetObjective
 from instances.dag.instance import DagInstance
 from instances.dag.json import dag_instance_document
-from instances.dag.objective import Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.lower_bound import lower_bound
@@ -83,7 +83,7 @@ def test_heuristic_at_a_bound_is_optimal(example_e: DagInstance) -> None:
 def test_bin_packing_without_solution() -> None:
     """Tests that three tasks that no two GPUs can hold are proved infeasible, with no bound and no schedule."""
     instance = DagInstance.from_lists([[1, 1]] * 3, task_memory=[2, 2, 2], gpu_memory=[3, 3])
-    for objective in Objective:
+    for objective in FINISH_OBJECTIVES:
         result = solve(instance, "cp-sat", threads=1, objective=objective)
         assert (result.status, result.termination) == (Status.INFEASIBLE, Termination.FINISHED)
         assert (result.objective, result.lower_bound, result.schedule, result.gap) == (None, None, None, None)
@@ -134,7 +134,7 @@ def test_own_search(example_e: DagInstance) -> None:
         ({"method": "heftt"}, r"^method: expected one of cp-sat, .*, got 'heftt' \(did you mean heft\?\)\.$"),
         (
             {"method": "cp-sat", "objective": "cost"},
-            "objective: expected one of makespan, weighted_completion, got 'cost'",
+            "objective: expected one of makespan, weighted_completion, stage_span, got 'cost'",
         ),
         ({"method": "heft", "time_limit": 0}, r"^time_limit: expected a positive number of seconds, got 0\.$"),
         ({"method": "heft", "time_limit": float("nan")}, "^time_limit: expected a positive number of seconds, got nan"),

@@ -74,6 +74,7 @@ class CpSatModel:
     ) -> None:
         from ortools.sat.python import cp_model
 
+        instance.refuse_buffers("this model")
         self.proto_model = cp_model.CpModel()
         self._instance, self._objective = instance, objective
         model = self.proto_model

@@ -93,6 +93,7 @@ def search_space(
         Whether time runs from the end. Only for the makespan: a schedule within the deadline is also one if it is read
         backwards, and a release is a tail.
     """
+    instance.refuse_buffers("down-sets")
     around = within.around
     side, other_side = (net.after, net.before) if backwards else (net.before, net.after)
     deadline = int(within.latest_finish[around.allowed].max(initial=0))

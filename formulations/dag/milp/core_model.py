@@ -57,6 +57,7 @@ class CoreModel:
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
+        instance.refuse_buffers("this model")
         self.instance, self.objective, self.within = instance, objective, within
         self.gpus = [np.flatnonzero(row).tolist() for row in within.around.allowed]
         self.latest_start = within.latest_finish - instance.durations

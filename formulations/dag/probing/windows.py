@@ -11,7 +11,7 @@ from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job
 from formulations.dag.windows import Windows, horizon
 from formulations.time_left import without_limit
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective
+from instances.dag.objective import Objective, finish_objective
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +59,7 @@ def windows(
         (`Refuter`), in the seconds that are left; ignored for weighted completion, or if no schedule is known.
     """
     latest = horizon(instance)
+    finish_objective(objective)
     if Objective(objective) is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
         around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)

@@ -14,7 +14,7 @@ from heuristics.dag.priorities import upward_ranks
 from heuristics.dag.rtgs.population import population_of, uniform_placements
 from instances.clusters.cluster import parse_cluster
 from instances.dag.instance import DagInstance
-from instances.dag.objective import Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.generators.dag.generate import generate
 from tests.plain_rtgs import plain_load_pick, plain_place
 from tests.strategies import dag_instances
@@ -57,7 +57,7 @@ def test_memory_turns_tasks_away() -> None:
     data=st.data(),
     running=st.booleans(),
     insertion=st.booleans(),
-    objective=st.sampled_from(list(Objective)),
+    objective=st.sampled_from(FINISH_OBJECTIVES),
 )
 @settings(deadline=None, max_examples=60)
 def test_generator_equals_plain_loops(

@@ -19,7 +19,7 @@ from heuristics.search.run import SearchRun
 from heuristics.search.stop_criteria import MaxEvaluations, MaxSeconds
 from instances.dag.contention import Contention
 from instances.dag.instance import DagInstance
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
 from tests.heuristics.dag.watched_evaluations import watch_evaluations
 from tests.plain_keys import PlainKeys
@@ -51,7 +51,7 @@ def test_tie_of_loads() -> None:
     assert decoder.evaluate(nearby) == (0, 3 + 4 + 9 + 5)
 
 
-@given(instance=dag_instances(max_tasks=8), objective=st.sampled_from(list(Objective)), seed=st.integers(0, 999))
+@given(instance=dag_instances(max_tasks=8), objective=st.sampled_from(FINISH_OBJECTIVES), seed=st.integers(0, 999))
 @settings(max_examples=100, deadline=None)
 def test_fitness_is_that_of_the_schedule(instance: DagInstance, objective: Objective, seed: int) -> None:
     """Tests random points and HEFT's: without overflow a right schedule with that objective, else none."""
@@ -242,7 +242,7 @@ def test_heft_keys_decode_to_heft(instance: DagInstance, decoding: str) -> None:
     data=st.data(),
     instance=dag_instances(max_tasks=7),
     decoding=st.sampled_from(sorted(DECODINGS)),
-    objective=st.sampled_from(list(Objective)),
+    objective=st.sampled_from(FINISH_OBJECTIVES),
 )
 @settings(max_examples=150, deadline=None)
 def test_fitness_is_that_of_the_schedule_random_keys(
@@ -264,7 +264,7 @@ def test_fitness_is_that_of_the_schedule_random_keys(
     data=st.data(),
     instance=dag_instances(max_tasks=7),
     decoding=st.sampled_from(DECODINGS),
-    objective=st.sampled_from(list(Objective)),
+    objective=st.sampled_from(FINISH_OBJECTIVES),
 )
 @settings(max_examples=80, deadline=None)
 def test_many_at_once_are_as_one_by_one(

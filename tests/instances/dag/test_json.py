@@ -162,7 +162,9 @@ def test_every_field_counts_for_the_hash() -> None:
     [
         ({"format": "optgap/jobs"}, 'format: expected "optgap/dag", got "optgap/jobs".'),
         ({"format": "left out"}, "format: expected text, got nothing."),
-        ({"version": 2}, "version: expected 1, got 2."),
+        ({"version": 3}, "version: expected 1 or 2, got 3."),
+        ({"buffers": []}, "buffers: expected no such key."),
+        ({"version": 2, "buffers": [[0, 3, 1]]}, "buffers[0]: expected [task, bytes, [task, ...]], got [0, 3, 1]."),
         ({"version": 1.0}, "version: expected an integer, got 1.0."),
         ({"name": None}, "name: expected text, got null."),
         ({"tick_seconds": "1"}, 'tick_seconds: expected a number, got "1".'),

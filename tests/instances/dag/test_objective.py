@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from instances.dag.instance import DagInstance
-from instances.dag.objective import Objective, completion_times, finish_times, objective_value
+from instances.dag.objective import (
+    FINISH_OBJECTIVES,
+    Objective,
+    completion_times,
+    finish_objective,
+    finish_times,
+    objective_value,
+    stage_spans,
+)
 from instances.dag.schedule import DagSchedule
 
 
@@ -27,6 +35,13 @@ def test_both_objectives_by_hand(instance: DagInstance) -> None:
     assert completion_times(instance, schedule).tolist() == [9, 8, 30]
     assert objective_value(instance, schedule, Objective.MAKESPAN) == 9
     assert objective_value(instance, schedule, Objective.WEIGHTED_COMPLETION) == 2 * 9 + 3 * 8 + 10 * 30
+
+
+def test_stage_span_by_hand(instance: DagInstance) -> None:
+    """Tests that the span of a GPU runs from its first start to its last finish, and that the largest counts."""
+    assert stage_spans(instance, DagSchedule(gpu=[0, 1, 0], start=[4, 2, 9])).tolist() == [7, 6]
+    assert stage_spans(instance, DagSchedule(gpu=[1, 1, 1], start=[4, 20, 9])).tolist() == [0, 22]
+    assert objective_value(instance, DagSchedule(gpu=[0, 1, 0], start=[4, 2, 9]), "stage_span") == 7
 
 
 def test_earlier_task_of_a_job_is_no_matter(instance: DagInstance) -> None:
@@ -55,8 +70,13 @@ def test_objective_is_a_python_integer(instance: DagInstance) -> None:
 
 def test_names() -> None:
     """Tests that objectives are called as on the command line."""
-    assert [str(objective) for objective in Objective] == ["makespan", "weighted_completion"]
-    with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion, got 'cost'"):
+    assert [str(objective) for objective in Objective] == ["makespan", "weighted_completion", "stage_span"]
+    with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion here, got stage_sp"):
+        finish_objective("stage_span")
+    assert [finish_objective(str(objective)) for objective in FINISH_OBJECTIVES] == list(FINISH_OBJECTIVES)
+    with pytest.raises(
+        ValueError, match="objective: expected one of makespan, weighted_completion, stage_span, got 'cost'"
+    ):
         Objective("cost")
 
 
@@ -68,7 +88,9 @@ def test_name_means_the_objective(instance: DagInstance, objective: str, value: 
 
 def test_misspelt_name_is_refused(instance: DagInstance) -> None:
     """Tests that no other name is taken for an objective."""
-    with pytest.raises(ValueError, match="objective: expected one of makespan, weighted_completion, got 'makespam'"):
+    with pytest.raises(
+        ValueError, match="objective: expected one of makespan, weighted_completion, stage_span, got 'makespam'"
+    ):
         objective_value(instance, DagSchedule(gpu=[0, 1, 0], start=[0, 2, 7]), "makespam")
 
 
