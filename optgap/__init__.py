@@ -25,6 +25,7 @@ _HOME_OF = {
     "read_library": "instances.library.library:read_library",
     "parse_cluster": "instances.clusters.cluster:parse_cluster",
     "CostModel": "instances.clusters.cost_model:CostModel",
+    "export": "studies.export.exports:export",
     # runs
     "methods": "solvers.workloads:methods",
     "verify": "solvers.workloads:verify",

@@ -45,6 +45,10 @@ COMMANDS = {
     "convert": ("studies.cli.convert:convert_command", "Read a file of a public format and write it as an instance."),
     "solve": ("studies.cli.solve:solve_command", "Run one method on one instance (Ctrl-C: best so far)."),
     "bound": ("studies.cli.bound:bound_command", "List lower bounds of an instance and what proves each."),
+    "export": (
+        "studies.cli.export:export_command",
+        "Write a schedule as a trace, table or figure, or the model that proves it.",
+    ),
     "verify": ("studies.cli.verify:verify_command", "Check a schedule; list every violation (status 1)."),
     "train": (
         "studies.cli.train:train_command",
