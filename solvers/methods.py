@@ -224,6 +224,66 @@ METHODS = {
 }
 """Methods for the DAG problem by name."""
 
+PIPELINE_METHODS = {
+    "gpipe": Method(
+        path="heuristics.dag.pipeline_schedules:gpipe",
+        kind="construction",
+        summary="pipelines: all forward passes, then all backward passes",
+        source="Huang et al. 2019",
+        knows_buffers=True,
+    ),
+    "1f1b": Method(
+        path="heuristics.dag.pipeline_schedules:one_f_one_b",
+        kind="construction",
+        summary="pipelines: a warm-up, then one forward and one backward pass in turn",
+        source="Narayanan et al. 2019; Fan et al. 2021",
+        knows_buffers=True,
+    ),
+    "interleaved-1f1b": Method(
+        path="heuristics.dag.pipeline_schedules:interleaved",
+        kind="construction",
+        summary="pipelines: 1F1B over several chunks per GPU in a loop",
+        source="Narayanan et al. 2021",
+        knows_buffers=True,
+    ),
+    "zb-h1": Method(
+        path="heuristics.dag.pipeline_schedules:zb_h1",
+        kind="construction",
+        summary="pipelines: 1F1B whose gradients of the weights fill idle time, at the memory of 1F1B",
+        source="Qi, Wan, Huang, Lin 2024",
+        knows_buffers=True,
+    ),
+    "zb-h2": Method(
+        path="heuristics.dag.pipeline_schedules:zb_h2",
+        kind="construction",
+        summary="pipelines: as ZB-H1 with a longer warm-up, at about twice the memory",
+        source="Qi, Wan, Huang, Lin 2024; how long gradients of the weights wait: ours",
+        knows_buffers=True,
+    ),
+    "zb-v": Method(
+        path="heuristics.dag.pipeline_schedules:zb_v",
+        kind="construction",
+        summary="pipelines: two chunks per GPU in a V, at the memory of 1F1B",
+        source="reconstruction after Qi et al. 2024",
+        knows_buffers=True,
+    ),
+    "v-half": Method(
+        path="heuristics.dag.pipeline_schedules:v_half",
+        kind="construction",
+        summary="pipelines: two chunks per GPU in a V, at about half of the memory of 1F1B",
+        source="reconstruction after Qi et al. 2024",
+        knows_buffers=True,
+    ),
+    "pipeline-greedy": Method(
+        path="heuristics.dag.pipeline_schedules:best_greedy",
+        kind="construction",
+        summary="pipelines: the best of 27 greedy schedules within the memory limits",
+        source="ours, after the heuristic of Qi, Wan, Huang, Lin 2024",
+        knows_buffers=True,
+    ),
+}
+"""Methods for DAGs that are pipelines (`instances.dag.pipeline`), by name; they refuse any other DAG."""
+
 JOBS_METHODS = {
     "cp-sat": Method(
         path="solvers.backends.cp_sat_jobs:cp_sat_jobs",

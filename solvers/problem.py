@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from instances.spelling import did_you_mean
 from instances.text_file import whole_file
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.jobs_statistics import JobsStatistics, jobs_statistics
-from solvers.methods import JOBS_METHODS, METHODS, resolved
+from solvers.methods import JOBS_METHODS, METHODS, PIPELINE_METHODS, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -303,11 +304,11 @@ DAG = Problem(
     objective_value=objective_value,
     verify=verify_dag_schedule,
     evaluate=lambda *arguments: Evaluation(objective=objective_value(*arguments)),
-    methods=METHODS,
+    methods=ChainMap(PIPELINE_METHODS, METHODS),  # methods for any DAG come first
     bounds=BOUND_METHODS,
     options=frozenset({"stop", "confirm", "confirm_time_limit", "contention"}),
     warm_starts=("heft", "cpop", "peft", "etf", "min-min", "max-min"),
-    buffer_starts=(),
+    buffer_starts=("pipeline-greedy",),
     start_bounds=("join-aware-path", "area", "mean-busy-time"),
     result_sizes=(),
     has_statistics=False,

@@ -41,7 +41,7 @@ class Family:
     def parameters(self) -> tuple[str, ...]:
         """Return the names of the family's own parameters."""
         names = tuple(inspect.signature(self.load()).parameters)
-        given = ("rng", "tasks") if "tasks" in names else ("rng", "cluster", "tick_seconds", "jobs")
+        given = ("rng", "tasks", "cluster") if "tasks" in names else ("rng", "cluster", "tick_seconds", "jobs")
         return tuple(name for name in names if name not in given)
 
 

@@ -22,6 +22,7 @@ DEFAULT_SIZE = 20
 
 FAMILIES = Names(
     "instances.generators.dag.generate:FAMILIES",
+    "instances.generators.dag.generate:BUFFER_FAMILIES",
     PLANTED,
     "instances.generators.jobs.generate:ALL_JOBS_FAMILIES",
     PLANTED_JOBS,
@@ -83,6 +84,7 @@ def generate_command(
             raise BadInputError(f"{flag}: expected none for {family}; only families jobs-... have jobs that arrive.")
     tasks = DEFAULT_SIZE if wanted.tasks is None else wanted.tasks
     seed, texts = wanted.seed, wanted.set_ or []
+    from instances.generators.dag.generate import BUFFER_FAMILIES
     from instances.generators.dag.generate import FAMILIES as DAG_FAMILIES
     from instances.generators.dag.generate import generate as generate_instance
     from studies.cli.progress import LiveProgress
@@ -109,8 +111,13 @@ def generate_command(
                 write_dag_schedule(made.instance, made.schedule, schedule_out)
         write_made(made.instance, output, document, before=known, as_json=as_json)
         return
-    parameters = set_parameters(family, DAG_FAMILIES[family].load(), texts, without=["tasks"])
+    families = {**DAG_FAMILIES, **BUFFER_FAMILIES}
+    if family in BUFFER_FAMILIES and cost.given():
+        flag = next(iter(cost.given())).replace("_", "-")
+        raise BadInputError(f"--{flag}: expected none for {family}, which has no such option.")
+    parameters = set_parameters(family, families[family].load(), texts, without=["tasks", "cluster"])
     option_of_place = {"tasks": "--tasks", "cluster": "--gpus", **{name: f"--set {name}" for name in parameters}}
     with LiveProgress(f"generating {family}", is_search=False), options(option_of_place, family):
-        instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=model, **parameters)
+        costs = None if family in BUFFER_FAMILIES else model
+        instance = generate_instance(family, tasks=tasks, seed=seed, cluster=where, cost=costs, **parameters)
     write_made(instance, output, {"family": family, "seed": seed, "parameters": parameters}, as_json=as_json)

@@ -38,10 +38,10 @@ def generator_list() -> dict[str, Any]:
     """Return families, cluster presets and kinds of GPU as JSON values."""
     from instances.clusters.cluster import CLUSTER_PRESETS
     from instances.clusters.gpu_kinds import GPU_KINDS
-    from instances.generators.dag.generate import FAMILIES
+    from instances.generators.dag.generate import BUFFER_FAMILIES, FAMILIES
 
     return {
-        "families": _families(FAMILIES, "planted", planted_optimum, PLANTED_OPTIONS),
+        "families": _families({**FAMILIES, **BUFFER_FAMILIES}, "planted", planted_optimum, PLANTED_OPTIONS),
         "jobs_families": _families(ALL_JOBS_FAMILIES, PLANTED_JOBS, planted_jobs, PLANTED_OWN),
         "cluster_presets": [
             {"name": name, "description": preset.description} for name, preset in CLUSTER_PRESETS.items()

@@ -65,7 +65,7 @@ def test_unknown_name(name: str, hint: str) -> None:
     """Tests that an unknown name lists the known ones and suggests a close one, if there is one."""
     with pytest.raises(ValueError) as caught:
         DAG.method_named(name)
-    assert str(caught.value) == f"method: expected one of {', '.join(METHODS)}, got {name!r}{hint}."
+    assert str(caught.value) == f"method: expected one of {', '.join(DAG.methods)}, got {name!r}{hint}."
 
 
 def test_listing_imports_no_solver() -> None:

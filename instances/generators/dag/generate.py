@@ -91,6 +91,16 @@ FAMILIES: dict[str, Family] = {
 """Families by name, as on the command line."""
 
 
+BUFFER_FAMILIES: dict[str, Family] = {
+    "pipeline": Family(
+        ".dag.pipelines:pipeline",
+        "one iteration of pipeline training with memory that is released: F, B and W of stages and micro-batches",
+        "Qi et al. (2024); numbers ours",
+    ),
+}
+"""Families of instances with buffers and groups, which few methods know; their functions make the instance."""
+
+
 DEFAULT_CLUSTER = "mixed-4"
 """Preset that is used where no cluster is given."""
 
@@ -110,7 +120,7 @@ def generate(
     Parameters
     ----------
     family
-        Name in `FAMILIES`.
+        Name in `FAMILIES` or `BUFFER_FAMILIES`.
     tasks
         Requested number of tasks; families of fixed shape come as near as they can.
     seed
@@ -119,7 +129,8 @@ def generate(
     cluster
         GPUs and links; default the preset ``mixed-4``.
     cost
-        How durations, bytes and memory follow; default `CostModel()`.
+        How durations, bytes and memory follow; default `CostModel()`. None for a family of `BUFFER_FAMILIES`, whose
+        parameters give them.
     name
         The default states family, number of tasks and seed.
 
@@ -130,9 +141,14 @@ def generate(
     ValueError
         If the family or a parameter is unknown, a parameter is out of range, or the graph does not fit on the cluster.
     """
-    make = loaded_family(FAMILIES, family, parameters)
+    make = loaded_family({**FAMILIES, **BUFFER_FAMILIES}, family, parameters)
     seed = check_integer("seed", seed, low=0)
     graph_rng, cost_rng = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
+    if family in BUFFER_FAMILIES:
+        if cost is not None:
+            raise ValueError(f"cost: expected none for {family}, whose parameters give the costs.")
+        made: DagInstance = make(graph_rng, tasks=tasks, cluster=cluster, **parameters)
+        return dataclasses.replace(made, name=f"{family}-n{made.num_tasks}-s{seed}" if name is None else name)
     graph = make(graph_rng, tasks=tasks, **parameters)
     if name is None:
         name = f"{family}-n{len(graph.task_names)}-s{seed}"

@@ -27,6 +27,11 @@ READERS: dict[str, Format] = {
         "placement graphs of Tarnawski et al.: accelerators with a memory limit, CPUs, colour classes",
         (".json",),
     ),
+    "zero-bubble": Format(
+        ".dag.zero_bubble:read_zero_bubble",
+        "pipeline profiles of Zero Bubble: times and memory of F, B and W per stage",
+        (".json",),
+    ),
     "wfformat": Format(
         ".dag.wfformat:read_wfformat",
         "WfCommons WfFormat 1.5: scientific workflows with run times and files",

@@ -24,11 +24,11 @@ from instances.dag.json import (
 )
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
-from instances.generators.dag.generate import FAMILIES
+from instances.generators.dag.generate import BUFFER_FAMILIES, FAMILIES
 from instances.readers.dag.bundled import bundled_path
 from instances.readers.dag.read import READERS
 from solvers.bound_methods import BOUND_METHODS
-from solvers.methods import METHODS
+from solvers.problem import DAG
 from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
 from solvers.solve import solve
@@ -135,7 +135,7 @@ def test_version_is_one_line(run: Run) -> None:
         ("optgap solve x.json --method he", ["heft"]),
         ("optgap bound x.json --methods area,critical", ["area,critical-path"]),
         ("optgap solve x.json --objective total", ["total_completion"]),
-        ("optgap generate pipe", ["pipeline-training"]),
+        ("optgap generate pipe", ["pipeline-training", "pipeline"]),
         ("optgap generate layered --gpus mixed-1", ["mixed-16"]),
         ("optgap convert --from pipe", ["pipedream"]),
         ("optgap study run wh", ["whales"]),
@@ -457,7 +457,7 @@ def test_rounding_is_one_line_on_stderr(run: Run) -> None:
 def test_generate_lists_what_there_is(run: Run) -> None:
     """Tests that families, presets and kinds are listed, for readers and as JSON."""
     as_json, for_readers = run("generate", "--list", "--json"), run("generate", "--list")
-    assert [family["name"] for family in as_json.document["families"]] == [*FAMILIES, "planted"]
+    assert [family["name"] for family in as_json.document["families"]] == [*FAMILIES, *BUFFER_FAMILIES, "planted"]
     assert all(f" {name} " in for_readers.out for name in (*FAMILIES, "mixed-4", "A100-40GB"))
     assert max(map(len, for_readers.out.splitlines())) <= 80
 
@@ -505,9 +505,9 @@ def test_convert_lists_formats(run: Run) -> None:
 def test_methods_lists_all(run: Run) -> None:
     """Tests that every registered method and bound is listed, and the table fits 80 columns."""
     as_json, for_readers = run("methods", "--json"), run("methods")
-    assert [method["name"] for method in as_json.document["methods"]] == list(METHODS)
+    assert [method["name"] for method in as_json.document["methods"]] == list(DAG.methods)
     assert [bound["name"] for bound in as_json.document["bounds"]] == list(BOUND_METHODS)
-    assert all(name in for_readers.out for name in (*METHODS, *BOUND_METHODS))
+    assert all(name in for_readers.out for name in (*DAG.methods, *BOUND_METHODS))
     assert max(map(len, for_readers.out.splitlines())) <= 80
 
 

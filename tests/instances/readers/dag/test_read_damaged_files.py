@@ -29,6 +29,10 @@ TEXTS = {
         '{"id": 4, "fpgaLatency": 1.5, "cpuLatency": 2, "size": 3.0, "colorClass": 1, "supportedOnFpga": true}],\n'
         '"edges": [{"sourceId": 1, "destId": 4, "size": 0, "cost": 0.0}]}\n'
     ),
+    "zero-bubble": (
+        '{"name": "a", "units": {"time": "microseconds"}, "stages": 2, "micro_batches": 2, "cost_f": [3, 4],\n'
+        '"cost_b": 5, "cost_w": [2, 2], "cost_comm": 1, "mem_f": 4, "mem_b": -3, "mem_w": -1, "limit": [8, 12]}\n'
+    ),
     "wfformat": (
         '{"schemaVersion": "1.5", "workflow": {"specification": {"tasks": [\n'
         '{"id": "a", "parents": [], "children": ["b"], "outputFiles": ["f"]},\n'
