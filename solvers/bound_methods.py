@@ -43,6 +43,8 @@ class BoundMethod:
         The contention that the bound is made for, None for none; without contention another bound is as good.
     is_costly
         Whether the bound of a DAG is left out, unless it is named, above `MAX_PAIRS_FOR_COSTLY`.
+    without_edges
+        Whether the bound is left out, unless it is named, where there are edges, because others are better there.
     needs_search
         Whether a solver's search proves it: it takes up to minutes and is computed only where it is named.
     max_jobs
@@ -59,6 +61,7 @@ class BoundMethod:
     only: Objective | None = None
     rule: Contention | None = None
     is_costly: bool = False
+    without_edges: bool = False
     needs_search: bool = False
     max_jobs: int | None = None
     knows_buffers: bool = False
@@ -79,6 +82,7 @@ class BoundMethod:
             and self.only in (None, objective)
             and self.rule in (None, contention)
             and (not self.is_costly or instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY)
+            and not (self.without_edges and instance.num_edges)
             and (self.max_jobs is None or instance.num_jobs <= self.max_jobs)
         )
 
@@ -175,6 +179,13 @@ BOUND_METHODS = {
     "mean-busy-time": BoundMethod(
         path="formulations.dag.bounds.single_machine:mean_busy_time",
         proof="all GPUs as one, interrupted at will",
+        only=Objective.WEIGHTED_COMPLETION,
+    ),
+    "smith-columns": BoundMethod(
+        path="formulations.dag.bounds.smith_columns:smith_columns",
+        proof="cheapest set of tasks for every GPU in Smith's order, at prices of tasks in integers",
+        is_costly=True,
+        without_edges=True,
         only=Objective.WEIGHTED_COMPLETION,
     ),
     "window-load": BoundMethod(

@@ -155,6 +155,12 @@ METHODS = {
         summary="ready task with the largest best finish",
         source="Ibarra, Kim 1977",
     ),
+    "wspt": Method(
+        path="heuristics.dag.wspt:wspt",
+        kind="construction",
+        summary="jobs by weight over work; single independent tasks are then shifted and swapped",
+        source="Smith 1956; jobs of several tasks and local search ours",
+    ),
     "round-robin": Method(
         path="heuristics.dag.list_scheduling:round_robin",
         kind="construction",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, is_for_smiths_rule, objective_value
 from instances.dag.verify import verify_dag_schedule
 from instances.frozen_array import frozen_integers
 from instances.jobs.objective import (
@@ -87,6 +87,8 @@ class Problem:
         Methods whose best schedule is where exact methods start.
     buffer_starts
         The same for instances with buffers or groups, and for `stage_span`.
+    special
+        Further methods and bounds to start from, for an instance and an objective of a kind of their own.
     start_bounds
         Bounds with which exact and improving methods begin: the best ones that cost next to nothing; the other bounds
         follow if need be. None for all bounds that are worth their time.
@@ -122,6 +124,7 @@ class Problem:
     options: frozenset[str]
     warm_starts: tuple[str, ...]
     buffer_starts: tuple[str, ...]
+    special: Callable[[Any, Any], tuple[tuple[str, ...], tuple[str, ...]]]
     start_bounds: tuple[str, ...] | None
     result_sizes: tuple[str, ...]
     has_statistics: bool
@@ -204,15 +207,16 @@ class Problem:
         """Return the names of the methods whose best schedule is where exact methods start on an instance."""
         if getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN:
             return [name for name in self.buffer_starts if name in self.methods]
-        return [*self.warm_starts]
+        return [*self.warm_starts, *self.special(instance, objective)[0]]
 
     def first_bounds(self, instance: Any, objective: object, contention: Contention) -> list[str] | None:
-        """Return `start_bounds` with those that know the rule of contention, or those that know buffers."""
+        """Return `start_bounds` with those that know the rule of contention, or those for this kind of instance."""
         if self.start_bounds is None:
             return None
         if getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN:
             return self.default_bounds(instance, str(objective), contention)
-        return [*self.start_bounds, *(name for name, bound in self.bounds.items() if bound.rule == contention)]
+        knowing = (name for name, bound in self.bounds.items() if bound.rule == contention)
+        return [*self.start_bounds, *knowing, *self.special(instance, objective)[1]]
 
     def bounds_beside(self, kind: Kind, instance: Any, objective: str, contention: Contention) -> list[str]:
         """Return the names of the default bounds; for a construction those that take no longer than it."""
@@ -309,6 +313,7 @@ DAG = Problem(
     options=frozenset({"stop", "confirm", "confirm_time_limit", "contention"}),
     warm_starts=("heft", "cpop", "peft", "etf", "min-min", "max-min"),
     buffer_starts=("pipeline-greedy",),
+    special=lambda *kind: (("wspt",), ("smith-columns",)) if is_for_smiths_rule(*kind) else ((), ()),
     start_bounds=("join-aware-path", "area", "mean-busy-time"),
     result_sizes=(),
     has_statistics=False,
@@ -338,6 +343,7 @@ JOBS = Problem(
     options=frozenset(),
     warm_starts=("wcs-duration", "srtf", "a-srpt"),  # they know the iterations: their predictor is an oracle
     buffer_starts=(),
+    special=lambda *kind: ((), ()),
     start_bounds=None,
     result_sizes=("num_jobs", "num_servers", "num_gpus"),
     has_statistics=True,

@@ -38,7 +38,8 @@ def tiny_instance(number: int, *, is_tight: bool = False) -> DagInstance:
     if is_tight:
         tightness, ccr = float(rng.uniform(0.7, 0.95)), float(rng.choice([1.0, 3.0, 10.0]))
         cost = replace(cost, memory_tightness=tightness, ccr=ccr)
-    families = [family for family in FAMILIES if not (is_tight and family == "independent")]  # has no transfers
+    without = ("unrelated-machines", "independent") if is_tight else ("unrelated-machines",)  # have no transfers
+    families = [family for family in FAMILIES if family not in without]
     for attempt in range(number, number + len(families)):
         instance = _of_family(families[attempt % len(families)], cluster, number, cost, rng)
         if instance is not None:

@@ -145,3 +145,14 @@ def placement_order(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray
                 push(heap, size, priority, successor)
                 size += 1
     return order
+
+
+def weighted_priorities(arrays: DagArrays) -> NDArray[np.float64]:
+    """Return priorities by weight over work of the job, then by upward rank, shape (n,)."""
+    n, work = len(arrays.release), np.zeros(len(arrays.weight))
+    np.add.at(work, arrays.job_of_task, arrays.mean_duration)
+    ratio = np.where(work > 0, arrays.weight / np.maximum(work, 1e-300), np.inf)
+    order = np.lexsort((-upward_ranks(arrays), -ratio[arrays.job_of_task]))
+    priority = np.empty(n)
+    priority[order] = np.arange(n, 0, -1)
+    return priority

@@ -23,11 +23,11 @@ from heuristics.dag.list_scheduling import (
 )
 from heuristics.dag.load_vector import running_loads
 from heuristics.dag.network_interfaces import Nics, new_nics
-from heuristics.dag.priorities import placement_order, upward_ranks
+from heuristics.dag.priorities import placement_order, upward_ranks, weighted_priorities
 from heuristics.dag.timeline import Placement
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective
+from instances.dag.objective import Objective, is_for_smiths_rule
 from instances.fields import one_of
 
 if TYPE_CHECKING:
@@ -179,16 +179,21 @@ class RandomKeys:
         return np.concatenate([self.heft_keys()[None, :], points]) if heft_seed else points
 
     def heft_keys(self) -> NDArray[np.float64]:
-        """Return a point that decodes to exactly HEFT's schedule."""
+        """Return a point that decodes to exactly HEFT's schedule.
+
+        For single independent tasks and the weighted completion it is that of earliest finishes in Smith's order
+        (`weighted_priorities`), except with decoding "load".
+        """
         if self._loads is not None:
             return self._loads.heft_keys.copy()
         arrays, n = self._arrays, self.instance.num_tasks
-        rank = upward_ranks(arrays)
+        by_weight = is_for_smiths_rule(self.instance, self.objective)
+        rank = weighted_priorities(arrays) if by_weight else upward_ranks(arrays)
         keys = np.zeros(self.num_keys)
         for position, task in enumerate(placement_order(arrays, rank)):
             keys[task] = 1.0 - (position + 0.5) / n
         if self.decoding == "direct":
-            placement = place_by_list(arrays, nics=self._nics)
+            placement = place_by_list(arrays, rank, nics=self._nics)
             for task in range(n):
                 allowed = np.flatnonzero(arrays.allowed[task])
                 keys[n + task] = (np.searchsorted(allowed, placement.gpu[task]) + 0.5) / len(allowed)

@@ -96,3 +96,11 @@ def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Obj
     if Objective(objective) is Objective.STAGE_SPAN:
         return int(stage_spans(instance, schedule).max(initial=0))
     return int(instance.weight @ completion_times(instance, schedule))
+
+
+def is_for_smiths_rule(instance: DagInstance, objective: Objective) -> bool:
+    """Say whether the weighted completion of single independent tasks that are released together is minimised."""
+    is_single = instance.num_edges == 0 and np.bincount(instance.job_of_task, minlength=1).max() <= 1
+    released = instance.release[instance.job_of_task]
+    is_weighted = Objective(objective) is Objective.WEIGHTED_COMPLETION
+    return bool(is_weighted and instance.num_tasks > 0 and is_single and (released == released[0]).all())

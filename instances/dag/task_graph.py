@@ -38,6 +38,9 @@ class TaskGraph:
         Job of each task; default one job.
     job_names, release_seconds, weight
         One entry per job.
+    drawn_ticks
+        Smallest and largest duration of each task in ticks, where durations are uniform random numbers for every GPU by
+        itself, whatever the work; empty where they follow from the work.
     """
 
     name: str
@@ -50,6 +53,7 @@ class TaskGraph:
     job_names: Sequence[str] = ("j0",)
     release_seconds: Sequence[float] = (0.0,)
     weight: Sequence[int] = field(default=(1,))
+    drawn_ticks: Sequence[tuple[int, int]] = ()
 
 
 def dag_instance_from_graph(
@@ -65,7 +69,8 @@ def dag_instance_from_graph(
     Returns
     -------
     DagInstance
-        Durations are rooflines times noise, rounded to ticks; latencies are rounded up.
+        Durations are rooflines times noise, rounded to ticks, or drawn in ticks; latencies are rounded up. A tick of
+        drawn durations is a second where the cost model names none.
 
     Raises
     ------
@@ -77,8 +82,12 @@ def dag_instance_from_graph(
     RoundingWarning
         If `cost.tick_seconds` is given and rounding moves a duration by more than 0.1 %.
     """
-    seconds = _noisy_seconds(graph, cluster, cost, rng)
     tick_seconds = cost.tick_seconds
+    if graph.drawn_ticks:
+        tick_seconds = tick_seconds or 1.0
+        seconds = _drawn_seconds(graph, len(cluster.kinds), cost, rng) * tick_seconds
+    else:
+        seconds = _noisy_seconds(graph, cluster, cost, rng)
     if tick_seconds is None:
         mean = float(np.nanmean(seconds)) if np.nansum(seconds) > 0 else 1.0
         tick_seconds = float(f"{mean / cost.mean_ticks:.3g}")
@@ -131,10 +140,23 @@ def _noisy_seconds(
     consistent = np.flatnonzero(rng.random(len(flops)) < cost.consistency)
     fastest_first = np.argsort(roofline.sum(axis=0), kind="stable")
     seconds[np.ix_(consistent, fastest_first)] = np.sort(seconds[consistent], axis=1)
-    barred = rng.random(seconds.shape) < cost.forbidden
-    barred[np.arange(len(seconds)), rng.integers(len(kinds), size=len(seconds))] = False
-    seconds[barred] = np.nan
+    seconds[_barred(seconds.shape, cost, rng)] = np.nan
     return seconds[:, [kinds.index(kind.name) for kind in cluster.kinds]]
+
+
+def _drawn_seconds(graph: TaskGraph, num_gpus: int, cost: CostModel, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return drawn durations of ticks of one second per task and GPU, shape (n, m); NaN where not allowed."""
+    low, high = np.array(graph.drawn_ticks, dtype=np.int64).T[:, :, None]
+    ticks = rng.integers(low, high + 1, size=(len(graph.drawn_ticks), num_gpus)).astype(np.float64)
+    ticks[_barred(ticks.shape, cost, rng)] = np.nan
+    return ticks
+
+
+def _barred(shape: tuple[int, ...], cost: CostModel, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw which pairs of a task and a kind of GPU (or GPU) are not allowed; each task keeps at least one."""
+    barred = rng.random(shape) < cost.forbidden
+    barred[np.arange(shape[0]), rng.integers(shape[1], size=shape[0])] = False
+    return barred
 
 
 def _scaled_to_ccr(

@@ -130,7 +130,9 @@ def test_default_contains_the_best_without_search(window_example: DagInstance, o
 def test_costly_bounds_are_left_out_of_large_instances() -> None:
     """Tests that above the limit of pairs the costly bounds are computed only when named."""
     small, large = (DagInstance.from_lists([[1] * 10] * count) for count in (100, 101))
-    costly = {name for name, method in BOUND_METHODS.items() if method.is_costly and method.is_default}
+    costly = {
+        name for name, method in BOUND_METHODS.items() if method.is_costly and method.is_default and method.only is None
+    }
     assert costly
     assert costly <= {bound.method for bound in lower_bound(small)}
     assert not costly & {bound.method for bound in lower_bound(large)}

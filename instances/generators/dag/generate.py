@@ -43,6 +43,11 @@ FAMILIES: dict[str, Family] = {
     "out-tree": Family(".dag.trees:out_tree", "random tree from one source", "Hu (1961)"),
     "chains": Family(".dag.random_graphs:chains", "chains of random lengths side by side", "Pinedo, Scheduling"),
     "independent": Family(".dag.random_graphs:independent", "tasks without edges", "Lenstra, Shmoys and Tardos (1990)"),
+    "unrelated-machines": Family(
+        ".dag.random_graphs:unrelated_machines",
+        "weighted jobs of one task, durations drawn for every GPU by itself",
+        "Fanjul-Peyro and Ruiz (2010); weights ours",
+    ),
     "fft": Family(
         ".dag.numerical:fft",
         "recursive fast Fourier transform: splits, then butterflies",

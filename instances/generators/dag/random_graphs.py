@@ -1,4 +1,4 @@
-"""Random graphs with random work: layers, Erdos-Renyi, series-parallel, fork-join, chains, independent tasks."""
+"""Random graphs: layers, Erdos-Renyi, series-parallel, fork-join, chains, independent tasks, unrelated machines."""
 
 from __future__ import annotations
 
@@ -292,3 +292,68 @@ def independent(rng: np.random.Generator, *, tasks: int) -> TaskGraph:
     """
     tasks = check_integer("tasks", tasks, low=1)
     return random_graph("independent", [f"I{index}" for index in range(tasks)], edge_array([]), rng)
+
+
+CORRELATED_SPREAD = 20
+"""Durations of a task differ by less than this between GPUs where they are correlated."""
+
+
+def unrelated_machines(
+    rng: np.random.Generator,
+    *,
+    tasks: int,
+    shortest: int = 1,
+    longest: int = 100,
+    correlated: bool = False,
+    max_weight: int = 100,
+) -> TaskGraph:
+    """Make jobs of one task each, with durations in ticks that are drawn for every GPU by itself.
+
+    Parameters
+    ----------
+    tasks
+        Number of tasks n; hit exactly.
+    shortest, longest
+        Range of the durations, uniform.
+    correlated
+        Whether a duration is the sum of a number of the task in that range and one of task and GPU in
+        1..`CORRELATED_SPREAD`.
+    max_weight
+        Weights are uniform integers from 1.
+
+    Returns
+    -------
+    TaskGraph
+        Without edges, memory and releases; weights matter for the weighted completion only.
+
+    References
+    ----------
+    Fanjul-Peyro and Ruiz (2010), Iterated greedy local search methods for unrelated parallel machine scheduling: the
+    ranges 1 to 100 (also Hariri and Potts 1991), 10 to 100, 100 to 200 and others, and correlated durations. They
+    minimise the makespan; the weights are ours.
+    """
+    tasks, shortest = check_integer("tasks", tasks, low=1), check_integer("shortest", shortest, low=0)
+    longest = check_integer("longest", longest, low=shortest, high=MAX_DRAWN)
+    weight = rng.integers(1, check_integer("max_weight", max_weight, low=1, high=MAX_DRAWN) + 1, size=tasks)
+    ranges = [(shortest, longest)] * tasks
+    if correlated:
+        base = rng.integers(shortest, longest + 1, size=tasks).tolist()
+        ranges = [(ticks + 1, ticks + CORRELATED_SPREAD) for ticks in base]
+    nothing = [0] * tasks
+    return TaskGraph(
+        name="unrelated-machines",
+        task_names=[f"U{index}" for index in range(tasks)],
+        flops=nothing,
+        moved_bytes=nothing,
+        memory_bytes=nothing,
+        edges=[],
+        job_of_task=list(range(tasks)),
+        job_names=[f"j{index}" for index in range(tasks)],
+        release_seconds=nothing,
+        weight=weight.tolist(),
+        drawn_ticks=ranges,
+    )
+
+
+MAX_DRAWN = 10**6
+"""Largest duration in ticks and largest weight that are drawn."""

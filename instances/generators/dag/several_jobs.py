@@ -183,7 +183,7 @@ DEFAULT_FAMILIES = (
 )
 """Families that jobs are drawn from where none are named."""
 
-WITH_SEVERAL_JOBS = ("hyperparameter-sweep", "multi-tenant")
+WITH_SEVERAL_JOBS = ("unrelated-machines", "hyperparameter-sweep", "multi-tenant")
 """Families that are no single job."""
 
 

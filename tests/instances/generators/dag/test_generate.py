@@ -20,6 +20,7 @@ EXACT = (
     "out-tree",
     "chains",
     "independent",
+    "unrelated-machines",
     "hyperparameter-sweep",
     "multi-tenant",
 )
@@ -29,6 +30,7 @@ def test_names() -> None:
     """Tests that the families are the documented ones and each names its file, a description and a source."""
     assert list(FAMILIES) == [
         *("layered", "erdos-renyi", "series-parallel", "fork-join", "in-tree", "out-tree", "chains", "independent"),
+        "unrelated-machines",
         *("fft", "lu", "cholesky", "gaussian-elimination", "stencil"),
         *("pipeline-training", "inception", "nasnet", "transformer", "mixture-of-experts"),
         *("hyperparameter-sweep", "multi-tenant"),
@@ -62,9 +64,10 @@ def test_graphs_are_sound(name: str, tasks: int) -> None:
     assert len(graph.flops) == len(graph.moved_bytes) == len(graph.memory_bytes) == num_tasks
     assert len(set(graph.task_names)) == num_tasks
     assert max(len(task) for task in graph.task_names) <= 40
-    assert min(graph.memory_bytes) > 0
+    is_drawn = bool(graph.drawn_ticks)
+    assert is_drawn or min(graph.memory_bytes) > 0
     assert min(graph.flops) >= 0
-    assert min(graph.moved_bytes) > 0
+    assert is_drawn or min(graph.moved_bytes) > 0
     assert all(0 <= tail < head < num_tasks and data > 0 for tail, head, data in graph.edges)
     assert all(isinstance(number, int) for edge in graph.edges for number in edge)
     assert len({edge[:2] for edge in graph.edges}) == len(graph.edges)

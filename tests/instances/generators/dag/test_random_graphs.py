@@ -7,8 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from instances.clusters.cost_model import CostModel
 from instances.clusters.gpu_kinds import gpu_kind
+from instances.generators.dag.generate import generate
 from instances.generators.dag.random_graphs import (
+    CORRELATED_SPREAD,
     FLOPS_RANGE,
     INTENSITY_RANGE,
     chains,
@@ -168,3 +171,26 @@ def test_one_task() -> None:
     """Tests that one task has no edge."""
     graph = series_parallel(np.random.default_rng(1), tasks=1)
     assert (list(graph.task_names), list(graph.edges)) == (["t0"], [])
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+def test_unrelated_machines_are_drawn_in_ticks(correlated: bool) -> None:
+    """Tests ranges of durations and weights, that GPUs of one kind differ, and that the cost model forbids pairs."""
+    cost = CostModel(forbidden=0.3)
+    parameters = {"shortest": 10, "longest": 30, "max_weight": 5, "correlated": correlated}
+    instance = generate("unrelated-machines", tasks=200, seed=1, cost=cost, **parameters)
+    allowed = instance.durations >= 0
+    assert (instance.num_jobs, instance.num_edges, instance.tick_seconds) == (200, 0, 1.0)
+    assert set(instance.weight.tolist()) == {1, 2, 3, 4, 5}
+    drawn = instance.durations[allowed]
+    assert (drawn.min(), drawn.max()) == ((11, 50) if correlated else (10, 30))
+    spread = np.where(allowed, instance.durations, 0).max(axis=1) - np.where(allowed, instance.durations, 99).min(1)
+    assert spread.max() == (CORRELATED_SPREAD - 1 if correlated else 20)
+    assert allowed.mean() == pytest.approx(0.7 + 0.3 / 4, abs=0.05)
+    assert allowed.any(axis=1).all()
+
+
+def test_ranges_of_unrelated_machines() -> None:
+    """Tests that an empty range is refused, by name."""
+    with pytest.raises(ValueError, match=r"longest: expected an integer in 5\.\.1000000, got 4\."):
+        generate("unrelated-machines", tasks=3, seed=1, shortest=5, longest=4)
