@@ -30,6 +30,21 @@ def upward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     return rank
 
 
+ORDER_SPREAD = 0.3
+"""Standard deviation of the logarithm of the noise that multiplies upward ranks."""
+
+
+def noisy_ranks(rank: NDArray[np.float64], rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Return upward ranks times log-normal noise (`ORDER_SPREAD`), shape (count, n); ours.
+
+    Draws standard normal numbers of that shape.
+    """
+    noisy: NDArray[np.float64] = np.tile(rank, (count, 1)) * np.exp(
+        ORDER_SPREAD * rng.standard_normal((count, len(rank)))
+    )
+    return noisy
+
+
 @brief_kernel()
 def downward_ranks(arrays: DagArrays) -> NDArray[np.float64]:
     """Return the longest mean path from the start to each task, without the task itself, shape (n,).

@@ -320,11 +320,19 @@ class MethodComparison(Tabular):
             f"instances, zeros by Pratt, after Holm's correction for {tests} rivals; effect: rank-biserial, "
             f"above 0 where {self.baseline} is better."
         )
-        pairs = max((rival.num_pairs for rival in rivals), default=0)
-        least = tests * 2.0 ** (1 - pairs)
-        if pairs and least > LEVEL:
-            note += f" With {pairs} instances no smallest p can be below {min(1.0, least):.4f} after the correction."
+        least = self.least_holm_p_value
+        if least is not None and least > LEVEL:
+            pairs = max(rival.num_pairs for rival in rivals)
+            note += f" With {pairs} instances no smallest p can be below {least:.4f} after the correction."
         return note
+
+    @property
+    def least_holm_p_value(self) -> float | None:
+        """Smallest p-value that so many instances could give for any rival after Holm's correction; None untested."""
+        rivals = [row.rivalry for row in self.methods if row.rivalry is not None]
+        pairs = max((rival.num_pairs for rival in rivals), default=0)
+        tests = sum(rival.p_value is not None for rival in rivals)
+        return min(1.0, tests * 2.0 ** (1 - pairs)) if pairs else None
 
 
 def _cells(columns: Sequence[str]) -> list[Callable[[MethodSummary], str]]:

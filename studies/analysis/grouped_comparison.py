@@ -95,6 +95,17 @@ class GroupedComparison(Tabular):
                 f"Marks: {WORSE} worse, {BETTER} better than {self.baseline}; two-sided Wilcoxon signed-rank test at "
                 f"{LEVEL} after Holm's correction over the rivals within each group."
             )
+            powerless = {
+                value: group.least_holm_p_value
+                for value, group in self.groups.items()
+                if (group.least_holm_p_value or 0.0) > LEVEL
+            }
+            if powerless:
+                which = ", ".join(f"{value} ({least:.2f})" for value, least in powerless.items())
+                notes.append(
+                    "No mark is possible in these groups, whatever the gaps: they have so few instances that the least "
+                    f"p-value after the correction is above {LEVEL} (in brackets): {which}."
+                )
         for value, group in self.groups.items():
             lost = sum(row.num_failed + row.num_without_schedule for row in group.methods)
             if lost:

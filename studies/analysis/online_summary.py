@@ -96,6 +96,24 @@ def summary_tables(summary: pd.DataFrame) -> list[Table]:
     ]
 
 
+def gaps_by_load(summary: pd.DataFrame) -> Table:
+    """Return the mean gaps of every policy, one column per load, with the smallest mean over the loads on top."""
+    loads = sorted(summary["load"].unique())
+    order = summary.groupby("label", sort=False)["gap"].mean().sort_values(kind="stable").index
+    cell = _with_interval("gap", 100.0)
+    rows_of = {(row["label"], row["load"]): row for row in summary.to_dict("records")}
+    return Table(
+        headings=["policy", *(f"load {load:g}" for load in loads)],
+        rows=[
+            [label, *(cell(rows_of[label, load]) if (label, load) in rows_of else NONE for load in loads)]
+            for label in order
+        ],
+        title=f"Mean gaps in %, {int(summary['instances'].max())} instances per load",
+        notes=[f"In brackets: {100 * LEVEL:.0f} % bootstrap interval of the mean over instances."],
+        records=summary[["label", "load", "gap", "gap_low", "gap_high"]].to_dict("records"),
+    )
+
+
 def _told(summary: pd.DataFrame) -> list[str]:
     """Return the further columns that titles name, because places differ in them."""
     return [name for name in ("cluster", "setting") if summary[name].nunique() > 1]

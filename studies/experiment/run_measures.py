@@ -11,7 +11,7 @@ from formulations.jobs.bounds.single_machine import VirtualMachineJobs, srpt_val
 from heuristics.jobs.placements.arrays import restricted_times
 from heuristics.jobs.policies.a_srpt import a_srpt
 from heuristics.jobs.policies.guided_policy import exact
-from instances.jobs.iteration_time import gpus_of_kind, least_durations
+from instances.jobs.iteration_time import gpus_of_kind, iteration_parts, least_durations
 from instances.jobs.objective import JobsObjective
 from solvers.run.contradiction import raise_contradiction
 from solvers.solve import solve
@@ -129,9 +129,10 @@ def solve_with_guarantee(
     result = solve(instance, with_log, objective=objective, seed=seed, **options, **parameters)
     if result.objective is None or not log:
         return result, None
-    rest = {name: parameters.get(name, default) for name, default in (("tau", "1/4"), ("phi", None))}
+    rest = {name: parameters.get(name, default) for name, default in (("tau", "1/4"), ("phi", None), ("patience", 4))}
     tau, phi = exact("tau", rest["tau"], 0), None if rest["phi"] is None else exact("phi", rest["phi"], 1)
-    guarantee = measured_guarantee(instance, log[0], tau=tau, phi=phi)
+    patience = exact("patience", rest["patience"], 0) if parameters.get("mode") == "overtaking" else Fraction(0)
+    guarantee = measured_guarantee(instance, log[0], tau=tau, phi=phi, patience=patience)
     if guarantee is not None and result.objective > guarantee.upper_bound:
         proved, found = f"at most {int(guarantee.upper_bound)}", f"a schedule of {result.objective}"
         raise_contradiction(
@@ -146,11 +147,11 @@ def solve_with_guarantee(
 
 
 def has_guarantee(method: object, parameters: Mapping[str, Any], objective: JobsObjective) -> bool:
-    """Say whether an upper bound is proved for a method: A-SRPT, provable mode, Heavy-Edge, weights 1."""
+    """Say whether an upper bound is proved for a method: A-SRPT, provable or overtaking, Heavy-Edge, weights 1."""
     return (
         method == "a-srpt"
         and JobsObjective(objective) is JobsObjective.TOTAL_COMPLETION
-        and parameters.get("mode", "provable") == "provable"
+        and parameters.get("mode", "provable") in ("provable", "overtaking")
         and parameters.get("placement", "heavy-edge") == "heavy-edge"
     )
 
@@ -170,10 +171,13 @@ class MeasuredGuarantee:
         G / b, b the least number of GPUs that are busy while a job is blocked.
     tau
         Longest hold over virtual length.
+    delay
+        patience nu, nu the largest duration over the one that was predicted when the job started, at least 1: time lost
+        to jobs that overtake, over virtual completion. 0 where nobody overtakes.
     factor
-        mu2 (1 + tau + mu1 rho G / b) + rho: sum C is at most this times the optimum plus the number of jobs.
+        mu2 (1 + tau + delay + mu1 rho G / b) + rho: sum C is at most this times the optimum plus the number of jobs.
     upper_bound
-        mu2 (1 + tau + mu1 rho G / b) SRPT(q) + rho sum d^lb + number of jobs, in ticks: sum C is never above it.
+        mu2 (1 + tau + delay + mu1 rho G / b) SRPT(q) + rho sum d^lb + number of jobs, in ticks: sum C is never above.
     """
 
     mu1: Fraction
@@ -181,6 +185,7 @@ class MeasuredGuarantee:
     rho: Fraction
     gpus_over_free: Fraction
     tau: Fraction
+    delay: Fraction
     factor: Fraction
     upper_bound: Fraction
 
@@ -190,12 +195,17 @@ class MeasuredGuarantee:
 
 
 def measured_guarantee(
-    instance: JobsInstance, simulation: Simulation, *, tau: Fraction, phi: Fraction | None = None
+    instance: JobsInstance,
+    simulation: Simulation,
+    *,
+    tau: Fraction,
+    phi: Fraction | None = None,
+    patience: Fraction = Fraction(0),
 ) -> MeasuredGuarantee | None:
-    """Return the guarantee of a run of A-SRPT in its provable mode on total completion.
+    """Return the guarantee of a run of A-SRPT in its provable or overtaking mode on total completion.
 
-    The theorem is ours, not the paper's. Its conditions: provable mode, Heavy-Edge, weights 1, tau and phi as given,
-    and no interference: a job that runs is not slowed down by others.
+    The theorem is ours, not the paper's. Its conditions: one of these modes, Heavy-Edge, weights 1, tau, phi and
+    patience as given (0 in the provable mode), and no interference: a job that runs is not slowed down by others.
 
     Returns
     -------
@@ -216,7 +226,8 @@ def measured_guarantee(
     mu1, mu2 = _largest_ratio(work, simulation.virtual_work), _largest_ratio(simulation.virtual_work, work)
     rho = _largest_ratio(durations, least)
     over = Fraction(instance.num_gpus, b)
-    order = mu2 * (1 + tau + mu1 * rho * over)
+    delay = patience * _largest_ratio(durations, _predicted_durations(instance, simulation)) if patience else patience
+    order = mu2 * (1 + tau + delay + mu1 * rho * over)
     srpt = srpt_value(VirtualMachineJobs.of(instance, JobsObjective.TOTAL_COMPLETION))
     return MeasuredGuarantee(
         mu1=mu1,
@@ -224,9 +235,18 @@ def measured_guarantee(
         rho=rho,
         gpus_over_free=over,
         tau=tau,
+        delay=delay,
         factor=order + rho,
         upper_bound=order * srpt + rho * sum(least) + instance.num_jobs,
     )
+
+
+def _predicted_durations(instance: JobsInstance, simulation: Simulation) -> list[int]:
+    """Return the duration of every job under its placement with its predicted iterations, in ticks."""
+    assert simulation.prediction is not None  # A-SRPT asks for them
+    schedule, predicted = simulation.schedule, simulation.prediction.tolist()
+    alphas = [sum(iteration_parts(instance, job, schedule.placement(instance, job))) for job in range(len(predicted))]
+    return [-(-count * alpha // 1) for count, alpha in zip(predicted, alphas, strict=True)]
 
 
 def _common_gpus(instance: JobsInstance, phi: Fraction | None) -> list[int]:

@@ -401,6 +401,14 @@ class StudyStore(StudyDatabase):
                 ],
             )
 
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Insert rows as they are; the row of the study gets its number."""
+        names, values = (["id", *columns], [(1, *row) for row in rows]) if table == "study" else (columns, rows)
+        with self._transaction() as database:
+            database.executemany(
+                f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", values
+            )
+
     def check_same(self, spec: StudySpec) -> None:
         """Refuse a specification that the store cannot hold.
 

@@ -25,6 +25,10 @@ PAPER_STUDIES = {
         "studies.papers.online_policies:ONLINE",
         "Hold online policies for jobs against the offline optimum or a bound.",
     ),
+    "published": (
+        "studies.papers.published:PUBLISHED",
+        "List the published tables and claims; make a table again from the runs that are kept.",
+    ),
     "plan-distance": (
         "studies.papers.plan_distance:PLAN_DISTANCE",
         "Correlate plan distance and finish time gap of random placements.",

@@ -10,7 +10,8 @@ import numpy as np
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.greedy_generator import Population
 from heuristics.dag.list_scheduling import place_by_list
-from heuristics.dag.priorities import placement_order
+from heuristics.dag.priorities import noisy_ranks, placement_order
+from heuristics.dag.random_keys import RandomKeys
 from heuristics.dag.rtgs.population import population_of, uniform_placements
 from heuristics.dag.timeline import objective_of
 from heuristics.dag.worl_rtgs.episode import NO_RECORD, play_episode
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heuristics.dag.arrays import DagArrays
+    from heuristics.dag.rtgs.population import PlacementGenerator
     from heuristics.dag.worl_rtgs.episode import EpisodeRecord
     from heuristics.dag.worl_rtgs.features import EpisodeData
     from heuristics.dag.worl_rtgs.network import Weights
@@ -143,10 +145,6 @@ def _place_all(
     return gpu, position, overflow, objective
 
 
-ORDER_SPREAD = 0.3
-"""Standard deviation of the logarithm of the noise that multiplies the upward ranks of random whales."""
-
-
 def initial_populations(generator: DdqnGenerator, *, heft: bool, ddqn: bool) -> list[Population]:
     """Return HEFT's placement and the network's own, as requested, as populations of one each; draws nothing.
 
@@ -164,17 +162,22 @@ def initial_populations(generator: DdqnGenerator, *, heft: bool, ddqn: bool) -> 
     return [_with_priority(seed, data.rank) if generator.searches_order else seed for seed in seeds]
 
 
-def random_populations(generator: DdqnGenerator, rng: np.random.Generator, count: int) -> list[Population]:
+def random_populations(
+    generator: DdqnGenerator, rng: np.random.Generator, count: int, *, is_uniform: bool = False
+) -> list[Population]:
     """Return random placements as populations of one each.
 
-    For whales that search the order, the noise on the upward ranks (`ORDER_SPREAD`) is drawn first, shape (count, n);
-    then the keys of `uniform_placements`.
+    For whales that search the order, their priorities are drawn first, shape (count, n): `noisy_ranks`, or uniform
+    numbers up to the largest rank if `is_uniform`; then the keys of `uniform_placements`.
     """
     instance, objective, running = generator.instance, generator.objective, generator.running
     arrays, data = dag_arrays(instance), episode_data(instance, objective)
-    priorities = np.tile(data.rank, (count, 1))
-    if generator.searches_order:
-        priorities *= np.exp(ORDER_SPREAD * rng.standard_normal(priorities.shape))
+    if not generator.searches_order:
+        priorities = np.tile(data.rank, (count, 1))
+    elif is_uniform:
+        priorities = rng.random((count, instance.num_tasks)) * data.rank.max(initial=0.0)
+    else:
+        priorities = noisy_ranks(data.rank, rng, count)
     whales = []
     for priority in priorities:
         placement = uniform_placements(instance, rng, 1, priority, insertion=True)
@@ -186,3 +189,47 @@ def random_populations(generator: DdqnGenerator, rng: np.random.Generator, count
 def _with_priority(whale: Population, priority: NDArray[np.float64]) -> Population:
     """Append the priorities of one placement to its loads."""
     return whale._replace(position=np.hstack([whale.position, priority[None, :]]))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class EarliestGenerator:
+    """Places every task where it finishes first, as HEFT does, whatever loads are desired: a control; ours.
+
+    Parameters
+    ----------
+    rank
+        Priorities where positions hold none, shape (n,).
+    searches_order
+        As in `DdqnGenerator`.
+    """
+
+    instance: DagInstance
+    objective: Objective
+    rank: NDArray[np.float64]
+    searches_order: bool = False
+
+    def generate(self, desired: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
+        """Return one placement per row; draws nothing. See `PlacementGenerator`."""
+        arrays, n = dag_arrays(self.instance), self.instance.num_tasks
+        priority = desired[:, n:] if self.searches_order else np.tile(self.rank, (len(desired), 1))
+        fitness = RandomKeys(self.instance, self.objective, "eft").evaluate_many(priority)
+        gpu = np.array([place_by_list(arrays, row).gpu for row in priority])
+        loads = np.zeros((len(desired), n))  # nobody asks for them
+        position = np.hstack([loads, priority]) if self.searches_order else loads
+        return Population(gpu=gpu, position=position, overflow=fitness[:, 0], objective=fitness[:, 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RedrawnOrders:
+    """Gives every placement of another generator an order of its own from `noisy_ranks`, which is not searched; ours.
+
+    The positions of the generator must hold priorities after the loads.
+    """
+
+    generator: PlacementGenerator
+    rank: NDArray[np.float64]
+
+    def generate(self, desired: NDArray[np.float64], rng: np.random.Generator, a: float) -> Population:
+        """Draw the orders, then let the generator make the placements. See `PlacementGenerator`."""
+        loads = desired[:, : len(self.rank)]
+        return self.generator.generate(np.hstack([loads, noisy_ranks(self.rank, rng, len(desired))]), rng, a)

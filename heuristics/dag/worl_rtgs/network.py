@@ -197,12 +197,15 @@ def _write_context(
 SHIPPED = "ddqn_v1"
 """Name of the shipped files: weights (.npz) and their provenance (.json)."""
 
+OTHER_TRAININGS = ("ddqn_v1_seed1", "ddqn_v1_seed2")
+"""Names of the weights of two more training seeds, shipped so that studies can vary the training."""
+
 
 @cache
-def shipped_weights() -> Weights:
-    """Return the trained weights; they are read and checked on first use; raises as `matching_weights`."""
+def shipped_weights(name: str = SHIPPED) -> Weights:
+    """Return trained weights; they are read and checked on first use; raises as `matching_weights`."""
     with as_file(files("heuristics.dag.worl_rtgs") / "weights") as folder:
-        return matching_weights(folder / f"{SHIPPED}.npz", folder / f"{SHIPPED}.json")
+        return matching_weights(folder / f"{name}.npz", folder / f"{name}.json")
 
 
 def matching_weights(path: Path, provenance_path: Path) -> Weights:
@@ -224,5 +227,7 @@ def matching_weights(path: Path, provenance_path: Path) -> Weights:
 
 
 def weights_from(path: str | PathLike[str] | None) -> Weights:
-    """Return the weights in a file as `load_weights` does, or the shipped ones where there is no path."""
+    """Return the weights in a file as `load_weights` does, or shipped ones: by name, the usual ones without a path."""
+    if path in (SHIPPED, *OTHER_TRAININGS):
+        return shipped_weights(str(path))
     return shipped_weights() if path is None else load_weights(path)

@@ -11,7 +11,13 @@ from heuristics.dag.list_scheduling import place_by_list, schedule_of
 from heuristics.dag.priorities import upward_ranks
 from heuristics.dag.rtgs.population import improve_population, join_populations
 from heuristics.dag.rtgs.search import LARGEST_SPIRAL, WISHES
-from heuristics.dag.worl_rtgs.generator import DdqnGenerator, initial_populations, random_populations
+from heuristics.dag.worl_rtgs.generator import (
+    DdqnGenerator,
+    EarliestGenerator,
+    RedrawnOrders,
+    initial_populations,
+    random_populations,
+)
 from heuristics.dag.worl_rtgs.network import weights_from
 from heuristics.search.settings import require_at_least, require_between, require_choice, takes_settings
 
@@ -26,8 +32,8 @@ if TYPE_CHECKING:
     from instances.dag.schedule import DagSchedule
 
 
-GENERATORS = ("ddqn", "greedy")
-ORDERS = ("searched", "rank")
+GENERATORS = ("ddqn", "greedy", "earliest")
+ORDERS = ("searched", "rank", "rank-noise", "uniform")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +45,17 @@ class WorlRtgsSettings:
     population
         Number of whales H, at least 2. K full rounds take H + K (H - 1) evaluations; the last one may be cut.
     generator
-        "ddqn", the network; or "greedy", the generator of RTGS, from the same first whales.
+        "ddqn", the network; "greedy", the generator of RTGS; or "earliest", which places every task where it finishes
+        first and ignores desired loads. The last two are controls, from the same first whales.
     wish
         Positions that desired loads are computed from, as in `RtgsSettings`: "running_load", which the network was
         trained on, or "final_load".
     order
         "searched": a whale also carries a list priority for every task, which moves by the equation of the loads; it
         begins at the upward rank, times log-normal noise for whales that begin at random. "rank": all whales place the
-        tasks in rank order, as the network was trained and as the published loop keeps one order.
+        tasks in rank order, as the network was trained and as the published loop keeps one order. Two controls:
+        "rank-noise": every placement draws its order around the rank, and orders are not searched; "uniform": orders
+        are searched from uniform priorities, which know nothing of the rank.
     wish_weight
         Lambda in [0, 1], the influence of the desired loads on the network; with 0 they are ignored.
     temperature
@@ -59,7 +68,7 @@ class WorlRtgsSettings:
     spiral
         Constant b of the spiral.
     weights
-        Path of the network's weights, as in `ddqn`.
+        Path of the network's weights, or the name of shipped ones, as in `ddqn`.
 
     Raises
     ------
@@ -124,7 +133,7 @@ def worl_rtgs(
     RTGS (see `improve_population`), the function its desired load on running loads; orders that whales search, network,
     features, rewards and training (`DdqnGenerator`) are our own.
     """
-    searches_order = settings.order == "searched"
+    searches_order = settings.order != "rank"
     network = DdqnGenerator(
         instance=instance,
         objective=objective,
@@ -137,11 +146,17 @@ def worl_rtgs(
     arrays = dag_arrays(instance)
     rank = upward_ranks(arrays)
     whales = initial_populations(network, heft=settings.heft_seed, ddqn=settings.ddqn_seed)
-    whales += random_populations(network, rng, settings.population - len(whales))
+    whales += random_populations(
+        network, rng, settings.population - len(whales), is_uniform=settings.order == "uniform"
+    )
     first = join_populations(whales)
     chosen: PlacementGenerator = network
     if settings.generator == "greedy":
         chosen = GreedyGenerator(instance, objective, rank, running=network.running, searches_order=searches_order)
+    elif settings.generator == "earliest":
+        chosen = EarliestGenerator(instance=instance, objective=objective, rank=rank, searches_order=searches_order)
+    if settings.order == "rank-noise":
+        chosen = RedrawnOrders(generator=chosen, rank=rank)
     best = improve_population(rng, stop, callback, generator=chosen, first=first, spiral=settings.spiral)
     if best is None:
         return None

@@ -1,11 +1,11 @@
-"""A-SRPT (reconstruction) in two modes: preemptive SRPT on a virtual machine, fed with predictions, decides."""
+"""A-SRPT (reconstruction) in its modes: preemptive SRPT on a virtual machine, fed with predictions, decides."""
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,6 +66,68 @@ class ProvablePolicy(GuidedPolicy):
             self.start(job, placement, time)
             started.append(job)
         return started
+
+
+class OvertakingPolicy(GuidedPolicy):
+    """Provable mode in which later jobs overtake a head that waits, as long as they are predicted to be gone in time.
+
+    Ours. Let h be the first eligible job that waits, eligible since e[h] and completed at Cv[h] on the virtual machine.
+    A later eligible job starts at t if t plus its predicted duration there is at most e[h] + floor(patience Cv[h]).
+    Section 8.1 of docs/methods/a_srpt.md proves that this keeps a guarantee. Without a limit (`is_limited` is False)
+    every eligible job that has a placement starts, and nothing is proved.
+    """
+
+    def __init__(
+        self, shapes: JobShapes, parameters: ASrptParameters, *, is_weighted: bool, is_limited: bool = True
+    ) -> None:
+        super().__init__(shapes, parameters, is_weighted=is_weighted)
+        self._queue: list[int] = []  # virtual completions ascend strictly: no ties to break
+        self._is_limited = is_limited
+        self._expiries: dict[int, int] = {}
+
+    def become_eligible(self, job: int) -> None:
+        """Append a job to the queue."""
+        self._queue.append(job)
+
+    def next_event(self) -> int | None:
+        """Return the next eligibility or the first end of a hold."""
+        eligibility = self.next_eligibility()
+        times = list(self._expiries.values())
+        return min(times if eligibility is None else [*times, eligibility], default=None)
+
+    def dispatch(self, time: int) -> list[int]:
+        """Try the eligible jobs in order; who follows a job that waits must be predicted to end by its limit."""
+        started: list[int] = []
+        self._expiries = {}
+        limit: int | None = None
+        kept: list[int] = []
+        for position, job in enumerate(self._queue):
+            if limit is not None and time >= limit:
+                kept += self._queue[position:]
+                break
+            placement = self.cluster.place(job) if self.cluster.fits(job) else None
+            if placement is not None and self._may_start(job, placement, time, limit):
+                self.start(job, placement, time)
+                started.append(job)
+                continue
+            kept.append(job)
+            if limit is None and self._is_limited:
+                limit = self._limit(job)
+        self._queue = kept
+        return started
+
+    def _may_start(self, job: int, placement: JobPlacement, time: int, limit: int | None) -> bool:
+        """Return whether a job with a placement need not wait for a better one, nor for the head of the queue."""
+        if not self.is_consolidated(job, placement):
+            deadline = self.hold_until(job, placement, time)
+            if time < deadline:
+                self._expiries[job] = deadline
+                return False
+        return limit is None or time - (-self._prediction[job] * placement.alpha // 1) <= limit
+
+    def _limit(self, job: int) -> int:
+        """Return the tick by which all jobs that overtake this one are predicted to have ended."""
+        return self._eligible[job] + int(self.parameters.patience * self._completion[job] / self._num_gpus)
 
 
 class Consolidation(NamedTuple):
@@ -281,7 +343,12 @@ def _next_candidate(
     return len(jobs)
 
 
-MODES = {"provable": ProvablePolicy, "work_conserving": WorkConservingPolicy}
+MODES: dict[str, Callable[..., GuidedPolicy]] = {
+    "provable": ProvablePolicy,
+    "overtaking": OvertakingPolicy,
+    "unblocked": partial(OvertakingPolicy, is_limited=False),
+    "work_conserving": WorkConservingPolicy,
+}
 
 
 @online_method()
@@ -294,6 +361,7 @@ def a_srpt(
     tau: Rational = "1/4",
     eps: Rational = "1/50",
     phi: Rational | None = None,
+    patience: Rational = 4,
 ) -> GuidedPolicy:
     """Start jobs in the order in which a virtual machine as fast as all GPUs completes their predicted work.
 
@@ -304,8 +372,10 @@ def a_srpt(
         differ: the largest weight per work.
     mode
         ``provable``: no job overtakes the head of the queue, which has a bound and idles on purpose;
-        ``work_conserving``: every job that fits starts, without a bound.
-    theta, tau, eps, phi
+        ``overtaking``: eligible jobs overtake where they are predicted to end in time, which has a bound too (ours);
+        ``unblocked``: every eligible job that fits starts, without a bound (a control);
+        ``work_conserving``: every job that fits starts, eligible or not, without a bound.
+    theta, tau, eps, phi, patience
         See `ASrptParameters`; exact rationals, a text such as "1/50" or a decimal number.
 
     Raises
@@ -316,7 +386,8 @@ def a_srpt(
     Notes
     -----
     With weights 1, in the provable mode with Heavy-Edge, and mu1, mu2, rho, b as measured afterwards: sum C is at most
-    (mu2 (1 + tau + mu1 rho G / b) + rho) OPT + N. The theorem is ours, not that of the paper.
+    (mu2 (1 + tau + mu1 rho G / b) + rho) OPT + N; in the overtaking mode 1 + tau + patience nu stands for 1 + tau, with
+    nu the largest duration over its prediction. The theorems are ours, not those of the paper.
 
     References
     ----------
@@ -324,7 +395,9 @@ def a_srpt(
     clusters, INFOCOM, arXiv 2501.05563, abstract: predictions, virtual single machine with preemptive SRPT. Iteration
     times, placement, the test for heavy jobs, holds, modes and parameters are a reconstruction of ours.
     """
-    return a_srpt_policy(instance, objective, ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi), mode)
+    return a_srpt_policy(
+        instance, objective, ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi, patience=patience), mode
+    )
 
 
 def a_srpt_policy(

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.list_scheduling import heft
-from heuristics.dag.random_keys import RandomKeys
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import heft, place_by_list, schedule_of
+from heuristics.dag.priorities import noisy_ranks, upward_ranks
+from heuristics.dag.random_keys import MOST_POINTS, RandomKeys
 from heuristics.dag.random_search import random_search
 from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import MaxEvaluations, TargetObjective
@@ -91,3 +93,29 @@ def test_nothing_fits() -> None:
     schedule, trace = search(instance, seed=0, evaluations=5)
     assert schedule is None
     assert {state.objective for state in trace.states} == {None}
+
+
+def test_rank_noise_is_the_best_of_noisy_ranks(example_e: DagInstance) -> None:
+    """Tests that orders around HEFT's ranks with earliest finish give the best of the orders that are drawn."""
+    rank = upward_ranks(dag_arrays(example_e))
+    rng, count = np.random.default_rng(5), 1
+    best = None
+    for count in (1, 30):
+        rng.random((count if count == 1 else MOST_POINTS, example_e.num_tasks))
+        orders = noisy_ranks(rank, rng, count if count == 1 else MOST_POINTS)[:count]
+        for order in orders:
+            placement = place_by_list(dag_arrays(example_e), order)
+            made = schedule_of(example_e, placement)
+            value = objective_value(example_e, made, Objective.MAKESPAN)
+            best = value if best is None else min(best, value)
+    _, trace = search(example_e, 5, 31, order="rank-noise", decoding="eft", heft_seed=False)
+    assert trace.states[-1].objective == best
+    assert trace.states[0].objective is not None
+
+
+def test_order_is_checked(example_e: DagInstance) -> None:
+    """Tests the messages for an unknown order, and for one that the decoding has no use for."""
+    with pytest.raises(ValueError, match="order: expected uniform or rank-noise, got 'rank'"):
+        search(example_e, 0, 1, order="rank")
+    with pytest.raises(ValueError, match="order: expected 'uniform' with decoding 'load', got 'rank-noise'"):
+        search(example_e, 0, 1, order="rank-noise", decoding="load")

@@ -14,7 +14,7 @@ from heuristics.jobs.placements.cluster_state import GpuOccupancy
 from heuristics.jobs.placements.heavy_edge import HeavyEdge, plain_heavy_edge
 from heuristics.jobs.placements.heavy_edge_kernel import CONTRACT, GROW, STAGE_ORDER
 from heuristics.jobs.placements.registry import PLACEMENTS
-from heuristics.jobs.policies.a_srpt import a_srpt, a_srpt_policy
+from heuristics.jobs.policies.a_srpt import MODES, a_srpt, a_srpt_policy
 from heuristics.jobs.policies.key_policies import (
     fifo,
     qssf,
@@ -260,7 +260,7 @@ def test_policy_that_starts_nobody_is_found_out() -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(instance=jobs_instances(max_jobs=5), mode=st.sampled_from(["provable", "work_conserving"]), data=st.data())
+@given(instance=jobs_instances(max_jobs=5), mode=st.sampled_from(list(MODES)), data=st.data())
 def test_nothing_is_known_of_iterations_before_completion(
     instance: JobsInstance, mode: str, data: st.DataObject
 ) -> None:

@@ -59,9 +59,10 @@ def test_policies_are_online(name: str) -> None:
     check_is_online(name, **(BLIND if predicts else {}))
 
 
-def test_work_conserving_a_srpt_is_online() -> None:
-    """Tests the same for the other mode of A-SRPT."""
-    check_is_online("a-srpt", mode="work_conserving", **BLIND)
+@pytest.mark.parametrize("mode", ["work_conserving", "overtaking"])
+def test_other_modes_of_a_srpt_are_online(mode: str) -> None:
+    """Tests the same for the other modes of A-SRPT."""
+    check_is_online("a-srpt", mode=mode, **BLIND)
 
 
 def test_oracles_are_found_out() -> None:

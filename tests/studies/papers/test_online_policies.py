@@ -92,16 +92,25 @@ def test_guarantee_of_the_worked_example() -> None:
 @given(instance=jobs_instances())
 def test_no_run_is_above_its_guarantee(instance: JobsInstance) -> None:
     """Tests the theorem on random instances with wrong predictions and holds of any length."""
-    for tau, factor in ((Fraction(0), 1.0), (Fraction(1), 3.0)):
+    for tau, factor, patience in (
+        (Fraction(0), 1.0, Fraction(0)),
+        (Fraction(1), 3.0, Fraction(0)),
+        (Fraction(1), 3.0, Fraction(1)),
+        (Fraction(1, 4), 1.0, Fraction(3)),
+    ):
+        parameters = ASrptParameters(tau=tau, patience=patience)
         simulation = run_policy(
-            a_srpt_policy(instance, JobsObjective.TOTAL_COMPLETION, ASrptParameters(tau=tau)),
+            a_srpt_policy(
+                instance, JobsObjective.TOTAL_COMPLETION, parameters, "overtaking" if patience else "provable"
+            ),
             np.random.default_rng(1),
             predictor="noisy-oracle",
             predictor_parameters={"mu": factor},
         )
         assert simulation is not None
-        found = measured_guarantee(instance, simulation, tau=tau)
+        found = measured_guarantee(instance, simulation, tau=tau, patience=patience)
         if found is not None:
+            assert found.delay >= patience
             assert int(simulation.completion.sum()) <= found.upper_bound
             assert min(found.mu1, found.mu2, found.rho, found.gpus_over_free) >= 1
 

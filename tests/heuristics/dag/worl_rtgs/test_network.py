@@ -13,7 +13,9 @@ import pytest
 import heuristics.dag.worl_rtgs.network as module
 from heuristics.dag.worl_rtgs.network import (
     DOES_NOT_FIT,
+    OTHER_TRAININGS,
     SHAPES,
+    SHIPPED,
     Weights,
     initial_weights,
     load_weights,
@@ -166,6 +168,9 @@ def test_shipped_weights_match_their_provenance() -> None:
     assert weights_sha256(weights) == weights_sha256(load_weights(FOLDER / "ddqn_v1.npz"))
     assert shipped_weights() is weights
     assert weights_from(None) is weights
+    assert weights_sha256(weights_from(SHIPPED)) == weights_sha256(weights)
+    others = {weights_sha256(weights_from(name)) for name in OTHER_TRAININGS}
+    assert len(others | {weights_sha256(weights)}) == 3
 
 
 def test_weights_from_a_path(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import heft, place_by_list
-from heuristics.dag.priorities import placement_order, upward_ranks
+from heuristics.dag.priorities import noisy_ranks, placement_order, upward_ranks
 from heuristics.dag.rtgs.search import rtgs
 from heuristics.dag.worl_rtgs.ddqn import ddqn
-from heuristics.dag.worl_rtgs.generator import DdqnGenerator
+from heuristics.dag.worl_rtgs.generator import DdqnGenerator, EarliestGenerator, RedrawnOrders
 from heuristics.dag.worl_rtgs.network import save_weights
 from heuristics.dag.worl_rtgs.search import worl_rtgs
 from heuristics.search.progress import Callback
@@ -132,6 +132,37 @@ def test_same_seed_same_bytes(untrained: str) -> None:
     assert trace != other
 
 
+@settings(deadline=None, max_examples=15)
+@given(instance=dag_instances(max_tasks=7), seed=st.integers(0, 2**32))
+def test_controls_verify_and_keep_their_promise(instance: DagInstance, seed: int) -> None:
+    """Tests that controls give schedules with the objective of their trace, and that earliest finish is no search."""
+    options = {"population": 4, "ddqn_seed": False}
+    for generator in ("ddqn", "greedy", "earliest"):
+        for order in ("rank", "rank-noise", "searched", "uniform"):
+            schedule, trace = _run(instance, 20, seed, generator=generator, order=order, heft_seed=False, **options)
+            if schedule is not None:
+                assert verify_dag_schedule(instance, schedule) == []
+                assert objective_value(instance, schedule, Objective.MAKESPAN) == trace[-1]
+    first = heft(instance)
+    _, trace = _run(instance, 40, seed, generator="earliest", order="rank", heft_seed=True, **options)
+    random_whales = _run(instance, 4, seed, generator="earliest", order="rank", heft_seed=True, **options)[1]
+    if first is not None:
+        assert trace[-1] == random_whales[-1] <= objective_value(instance, first, Objective.MAKESPAN)
+
+
+def test_orders_are_redrawn_or_searched(example_e: DagInstance) -> None:
+    """Tests that redrawn orders do not depend on the orders before them, and that searched ones do."""
+    rank = upward_ranks(dag_arrays(example_e))
+    generator = EarliestGenerator(instance=example_e, objective=Objective.MAKESPAN, rank=rank, searches_order=True)
+    redrawn = RedrawnOrders(generator=generator, rank=rank)
+    n = example_e.num_tasks
+    one, other = np.zeros((3, 2 * n)), np.random.default_rng(0).random((3, 2 * n))
+    made = [redrawn.generate(desired, np.random.default_rng(1), 1.0) for desired in (one, other)]
+    assert np.array_equal(made[0].position, made[1].position)
+    assert np.array_equal(made[0].position[:, n:], noisy_ranks(rank, np.random.default_rng(1), 3))
+    assert np.array_equal(generator.generate(other, np.random.default_rng(1), 1.0).position[:, n:], other[:, n:])
+
+
 def test_greedy_generator_without_seeds_is_rtgs(untrained: str) -> None:
     """Tests the ablation: the greedy generator without seeds is RTGS, for both kinds of position."""
     instance = generate("layered", tasks=25, seed=4)
@@ -209,8 +240,8 @@ def _placements_made(monkeypatch: pytest.MonkeyPatch, instance: DagInstance, **o
     ("options", "message"),
     [
         ({"population": 1}, "population: expected at least 2, got 1"),
-        ({"generator": "dqn"}, "generator: expected ddqn or greedy, got 'dqn'"),
-        ({"order": "index"}, "order: expected searched or rank, got 'index'"),
+        ({"generator": "dqn"}, "generator: expected one of ddqn, greedy, earliest, got 'dqn'"),
+        ({"order": "index"}, "order: expected one of searched, rank, rank-noise, uniform, got 'index'"),
         ({"wish": "load"}, "wish: expected running_load or final_load, got 'load'"),
         ({"wish_weight": 2.0}, r"wish_weight: expected a number in 0\.\.1, got 2.0"),
         ({"temperature": -1.0}, r"temperature: expected a number in 0\.\.1e\+06, got -1.0"),

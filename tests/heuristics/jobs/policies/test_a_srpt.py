@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,6 +30,7 @@ from instances.jobs.iteration_time import iteration_parts
 from instances.jobs.objective import JobsObjective, jobs_objective_value
 from instances.jobs.verify import verify_jobs_schedule
 from tests.heuristics.jobs.fixed_predictor import FixedPredictor
+from tests.heuristics.jobs.policies.drawn_runs import drawn_run
 from tests.jobs_strategies import worked_example
 
 if TYPE_CHECKING:
@@ -122,6 +125,59 @@ def test_work_conserving_mode() -> None:
     assert done.eligible.tolist() == [14, 35, 6]
     assert done.virtual_wait.tolist() == [0, 22, 0]
     assert done.schedule.placement(INSTANCE, 2).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("mode", ["overtaking", "unblocked"])
+def test_overtaking_on_the_worked_example(mode: str) -> None:
+    """Tests that nobody may overtake here: job 2 is the first eligible one, and job 1 comes after job 0 has started."""
+    done = run(a_srpt(mode))
+    assert done.schedule.start.tolist() == [16, 40, 6]
+    assert done.eligible.tolist() == [14, 35, 6]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_who_overtakes_is_predicted_to_end_in_time(seed: int) -> None:
+    """Tests every start behind an eligible job that waits, no patience against the provable mode, and no limit."""
+    drawn = drawn_run(seed)
+    instance, patience = drawn.instance, Fraction(seed % 3, 2)
+    impatient = replace(drawn, parameters=replace(drawn.parameters, patience=patience))
+    done = impatient.simulated("overtaking")
+    assert verify_jobs_schedule(instance, done.schedule) == []
+    start, eligible = done.schedule.start.tolist(), done.eligible.tolist()
+    assert all(first >= ready for first, ready in zip(start, eligible, strict=True))
+    ends = done.virtual_completion
+    assert ends is not None
+    order = sorted(range(instance.num_jobs), key=ends.__getitem__)
+    for place, job in enumerate(order):
+        waiting = [other for other in order[:place] if eligible[other] <= start[job] < start[other]]
+        if waiting:
+            limit = eligible[waiting[0]] + int(patience * ends[waiting[0]] / instance.num_gpus)
+            alpha = sum(iteration_parts(instance, job, done.schedule.placement(instance, job)))
+            assert start[job] + math.ceil(drawn.predictions[job] * alpha) <= limit
+    if patience == 0:
+        assert start == drawn.simulated("provable").schedule.start.tolist()
+    unblocked = drawn.simulated("unblocked").schedule
+    assert verify_jobs_schedule(instance, unblocked) == []
+
+
+def test_jobs_do_overtake() -> None:
+    """Tests that on 40 drawn runs the overtaking mode lets jobs pass, and the unblocked one more of them."""
+
+    def passed(mode: str) -> int:
+        total = 0
+        for seed in range(40):
+            done = drawn_run(seed).simulated(mode)
+            ends, start, eligible = done.virtual_completion, done.schedule.start.tolist(), done.eligible.tolist()
+            assert ends is not None
+            total += sum(
+                ends[other] < ends[job] and eligible[other] <= start[job] < start[other]
+                for job in range(len(start))
+                for other in range(len(start))
+            )
+        return total
+
+    counts = [passed(mode) for mode in ("provable", "overtaking", "unblocked")]
+    assert counts[0] == 0 < counts[1] < counts[2]
 
 
 def test_oracle() -> None:

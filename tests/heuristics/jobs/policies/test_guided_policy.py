@@ -19,6 +19,7 @@ from formulations.jobs.bounds.single_machine import (
     virtual_srpt,
 )
 from heuristics.jobs.placements.arrays import restricted_times
+from heuristics.jobs.policies.a_srpt import MODES
 from heuristics.jobs.policies.guided_policy import ASrptParameters, VirtualMachine
 from heuristics.jobs.policies.key_policies import fifo, qssf, spjf, spwf, srtf, wcs_duration, wcs_subtime, wcs_workload
 from instances.jobs.iteration_time import least_durations
@@ -43,7 +44,7 @@ ALL = range(2_000)
 def assert_bounds_are_below(seed: int) -> None:
     """Run every policy on an instance, under some placement rule: schedules verify, no bound is above a value."""
     run = drawn_run(seed, max_jobs=8)
-    schedules = [run.simulated(mode).schedule for mode in ("provable", "work_conserving")]
+    schedules = [run.simulated(mode).schedule for mode in MODES]
     for number, policy in enumerate(BASELINES):
         placement = PLACEMENTS[(seed + number) % len(PLACEMENTS)]
         schedules.append(called(policy, run.instance, run.objective, seed, placement=placement))

@@ -1,0 +1,128 @@
+"""The deterministic columns of a store in one compressed file, and the store that comes back from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from instances.fields import one_of
+from instances.text_file import read_text, write_text
+from studies.experiment.store import StudyStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+FORMAT = "optgap-kept-runs/1"
+"""Of the documents."""
+
+STUDY_COLUMNS = ("schema_version", "name", "problem", "objective", "seed", "specification")
+
+INSTANCE_COLUMNS = (
+    *("sha256", "name", "file", "origin", "family", "cluster", "ccr", "load", "heterogeneity"),
+    *("tasks", "jobs", "gpus", "edges", "tick_seconds", "position"),
+)
+
+RUN_COLUMNS = (
+    *("sha256", "phase", "kind", "label", "method", "parameters", "budget"),
+    *("budget_evaluations", "budget_seconds", "repetition", "seed", "threads", "position", "is_planned", "state"),
+    *("objective", "bound", "bound_method", "bound_proof", "is_infeasible", "termination", "evaluations", "trace"),
+    *("figures", "error"),
+)
+"""What is kept of a run: all that the same command gives again on another machine. Not kept: seconds, schedules, when
+and where the run was made, and defaults of parameters. Traces have null in the place of seconds."""
+
+TABLES = {"study": STUDY_COLUMNS, "instances": INSTANCE_COLUMNS, "runs": RUN_COLUMNS}
+
+METHOD_PHASE = "method"
+"""Phase of the runs that are compared; the others bound the instances."""
+
+
+def kept_text(folder: Path) -> str:
+    """Return the deterministic columns of a finished study as a JSON document of arrays, one per column.
+
+    Runs of methods whose budget is in seconds are left out: they end where the machine lets them.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder has no store.
+    ValueError
+        If a run is not finished: a table of a part of a study is no table of the study.
+    """
+    with StudyStore(folder) as store:
+        unfinished = store.select("SELECT count(*) FROM runs WHERE is_planned AND state != 'finished'")[0][0]
+        if unfinished:
+            raise ValueError(f"runs: expected a study whose runs are all finished, got {unfinished} others.")
+        where = {"runs": f" WHERE is_planned AND (budget_seconds IS NULL OR phase != '{METHOD_PHASE}')"}
+        document: dict[str, Any] = {"format": FORMAT}
+        for table, columns in TABLES.items():
+            order = "" if table == "study" else " ORDER BY position"
+            rows = store.select(f"SELECT {', '.join(columns)} FROM {table}{where.get(table, '')}{order}")
+            document[table] = {name: [row[name] for row in rows] for name in columns}
+    runs = document["runs"]
+    runs["trace"] = [_without_seconds(trace) for trace in runs["trace"]]
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def _without_seconds(trace: str | None) -> str | None:
+    """Return a trace with null in the place of seconds; its points are (seconds, evaluations, objective, bound)."""
+    if trace is None:
+        return None
+    points: list[list[Any]] = json.loads(trace)
+    return json.dumps([[None, *point[1:]] for point in points], separators=(",", ":"))
+
+
+def kept_sha256(text: str) -> str:
+    """Return the content hash of a document: that of its text, not of the compressed file."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_kept_runs(folder: Path, path: Path) -> str:
+    """Write the deterministic columns of a finished study to a file that ends in ``.json.gz``; return its hash.
+
+    Raises as `kept_text`, and an `OSError` if the file cannot be written.
+    """
+    text = kept_text(folder)
+    write_text(path, text)
+    return kept_sha256(text)
+
+
+def restore_store(path: Path, folder: Path, sha256: str | None = None) -> None:
+    """Make a store with the runs of a file, as far as they are kept; the instances themselves are not in it.
+
+    Parameters
+    ----------
+    path
+        As `write_kept_runs` writes it.
+    folder
+        Folder of the new store; there must be no store in it.
+    sha256
+        Content hash that the document must have; None for any.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If the file is something else or was changed, or the folder has a store with runs.
+    """
+    text = read_text(path)
+    if sha256 is not None and kept_sha256(text) != sha256:
+        raise ValueError(f"{path.name}: expected the content {sha256[:16]}..., got {kept_sha256(text)[:16]}...")
+    try:
+        document = json.loads(text)
+        one_of(document["format"], [FORMAT], "format")
+        tables = {table: [document[table][name] for name in columns] for table, columns in TABLES.items()}
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path.name}: expected a document of the format {FORMAT}, got none ({error}).") from error
+    with StudyStore(folder, create=True) as store:
+        if store.select("SELECT 1 FROM runs LIMIT 1"):
+            raise ValueError(f"{folder}: expected a folder without a study, got one with runs.")
+        for table, columns in TABLES.items():
+            rows = list(zip(*tables[table], strict=True))
+            if table == "runs":  # the store wants a key, and no defaults are kept
+                rows = [(f"kept-{number}", "{}", *row) for number, row in enumerate(rows)]
+                columns = ("key", "all_parameters", *columns)
+            store.insert(table, columns, rows)

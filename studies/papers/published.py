@@ -1,0 +1,250 @@
+"""The published tables, made again from the runs that are kept in the package, and the claims that rest on them.
+
+`studies/published` holds the kept runs, ``tables.toml`` (what is kept, and every published table with its page) and
+``claims.toml`` (every statement of README.md and studies/README.md that compares, with its table).
+"""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from solvers.table import Column, Table, Tabular
+from studies.analysis.contrasts import contrast_table, factor_table
+from studies.analysis.frames import to_frame
+from studies.analysis.online_summary import gaps_by_load, online_summary, summary_tables
+from studies.experiment.kept_runs import restore_store, write_kept_runs
+from studies.experiment.store import StudyStore
+from studies.input import BadInputError, reading, writing
+from studies.options import Names, option
+from studies.papers.study import PaperStudy
+from studies.text import NONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from studies.papers.study import Monitor
+
+
+FOLDER = Path(__file__).resolve().parent.parent / "published"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptStudy:
+    """A study whose deterministic columns are in the package.
+
+    Parameters
+    ----------
+    specification
+        Shipped specification that the runs were made from; None where another one was used, which is in the file.
+    sha256
+        Content hash of the kept document.
+    """
+
+    name: str
+    sha256: str
+    specification: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return FOLDER / f"{self.name}.json.gz"
+
+    @property
+    def command(self) -> str:
+        """Command that makes the runs again."""
+        return f"optgap study run {(self.specification or self.name).replace('_', '-')} --out DIR"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """A table of a page.
+
+    Parameters
+    ----------
+    page
+        Path in the repository.
+    kept
+        Name of the kept study; None where the runs are not kept.
+    make, options
+        Key of `MAKERS` with its parameters, where the runs are kept.
+    command
+        Command that runs everything again, where the runs are not kept.
+    """
+
+    name: str
+    page: str
+    kept: str | None = None
+    make: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    command: str | None = None
+
+    @property
+    def way(self) -> str:
+        """Command that makes the table again."""
+        return self.command or f"optgap study published {self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A statement that compares: a piece of the text of its sentence, and the published table behind it."""
+
+    page: str
+    text: str
+    table: str
+
+
+def _rows(file: str, key: str) -> list[dict[str, Any]]:
+    """Return the entries of a TOML file."""
+    rows: list[dict[str, Any]] = tomllib.loads((FOLDER / file).read_text(encoding="utf-8"))[key]
+    return rows
+
+
+def kept_studies() -> dict[str, KeptStudy]:
+    """Return what is kept, by name."""
+    return {row["name"]: KeptStudy(**row) for row in _rows("tables.toml", "kept")}
+
+
+def published_tables() -> dict[str, PublishedTable]:
+    """Return every published table by name."""
+    return {row["name"]: PublishedTable(**row) for row in _rows("tables.toml", "tables")}
+
+
+def claims() -> list[Claim]:
+    """Return the statements that compare, in the order of the pages."""
+    return [Claim(**row) for row in _rows("claims.toml", "claims")]
+
+
+def _study_tables(frame: pd.DataFrame, **options: Any) -> Sequence[Tabular]:
+    """Return tables of `optgap study table`, at the first budget."""
+    from studies.analysis.gaps import ANY_BUDGET, budgets_of
+    from studies.report.study_tables import study_tables
+
+    chosen: list[int] = options.pop("which", [])
+    tables = study_tables(frame, budgets=(budgets_of(frame) or [ANY_BUDGET])[:1], **options)
+    return [tables[index] for index in chosen] if chosen else tables
+
+
+MAKERS: Mapping[str, Any] = {
+    "online": lambda frame: summary_tables(online_summary(frame)),
+    "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
+    "study": _study_tables,
+    "contrasts": lambda frame, pairs, by=None: [contrast_table(frame, [(one, other) for one, other in pairs], by)],
+    "factors": lambda frame, headings, by: [factor_table(frame, headings, by)],
+}
+"""Functions from the frame of the runs, and options, to tables."""
+
+
+def published_table(name: str) -> Sequence[Tabular]:
+    """Make a published table from the kept runs.
+
+    Raises a `ValueError` if there is no such table, its runs are not kept, or their file was changed.
+    """
+    table = published_tables().get(name)
+    if table is None or table.kept is None or table.make is None:
+        known = ", ".join(key for key, each in published_tables().items() if each.kept)
+        raise ValueError(f"table: expected one whose runs are kept ({known}), got {name!r}.")
+    kept = kept_studies()[table.kept]
+    with tempfile.TemporaryDirectory(prefix="optgap-published-") as folder:
+        restore_store(kept.path, Path(folder), kept.sha256)
+        with StudyStore(Path(folder)) as store:
+            frame = to_frame(store)
+    made: Sequence[Tabular] = MAKERS[table.make](frame, **table.options)
+    return made
+
+
+def table_names() -> list[str]:
+    """Return the names of the tables that can be made."""
+    return [name for name, table in published_tables().items() if table.kept]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedOptions:
+    """What `optgap study published` asks for."""
+
+    table: str | None = option(
+        None,
+        "Table to make again from the kept runs; without a name all tables are listed.",
+        metavar="NAME",
+        is_argument=True,
+        names=Names("studies.papers.published:table_names"),
+    )
+    claims: bool = option(False, "List the statements that compare, each with its table and command.")
+    restore: Path | None = option(None, "Folder for a store with the kept runs of the table.", metavar="DIR")
+    keep: Path | None = option(None, "Folder of a finished study to keep, in the file of --out.", metavar="DIR")
+    out: Path | None = option(None, "File that ends in .json.gz, for --keep.", metavar="FILE", file="written")
+
+
+def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
+    """Make, list or keep."""
+    if (chosen.keep is None) != (chosen.out is None):
+        raise BadInputError("--keep: expected a folder together with the file of --out, got one of the two.")
+    if chosen.keep is not None and chosen.out is not None:
+        if not chosen.out.name.endswith(".json.gz"):
+            raise BadInputError(f"--out: expected a name that ends in .json.gz, got {chosen.out.name}.")
+        with reading(chosen.keep), writing(chosen.out):
+            sha256 = write_kept_runs(chosen.keep, chosen.out)
+        row = {"file": str(chosen.out), "bytes": str(chosen.out.stat().st_size), "sha256": sha256}
+        return [Table(headings=list(row), rows=[list(row.values())], numbers=["bytes"], records=[row])]
+    if chosen.claims:
+        return [claims_table()]
+    if chosen.table is None:
+        return [list_of_tables()]
+    if chosen.restore is not None:
+        kept = kept_studies()[published_tables()[chosen.table].kept or ""]
+        with writing(chosen.restore):
+            restore_store(kept.path, chosen.restore, kept.sha256)
+    return published_table(chosen.table)
+
+
+def list_of_tables() -> Table:
+    """Return the list of published tables with what makes each of them again."""
+    kept = kept_studies()
+    columns = (
+        Column("table", "name"),
+        Column("page", "page"),
+        Column("made by", "way"),
+        Column("runs made by", "runs"),
+    )
+    rows = [
+        {
+            "name": table.name,
+            "page": table.page,
+            "way": table.way,
+            "runs": NONE if table.kept is None else kept[table.kept].command,
+        }
+        for table in published_tables().values()
+    ]
+    return Table.of(columns, rows, name="tables", title="Published tables", records=rows)
+
+
+def claims_table() -> Table:
+    """Return the list of statements that compare."""
+    tables = published_tables()
+    columns = (
+        Column("page", "page"),
+        Column("claim", "text"),
+        Column("table", "table"),
+        Column("command", "command"),
+    )
+    rows = [
+        {"page": each.page, "text": each.text, "table": each.table, "command": tables[each.table].way}
+        for each in claims()
+    ]
+    return Table.of(columns, rows, name="claims", title="Statements that compare", records=rows)
+
+
+PUBLISHED = PaperStudy(
+    options=PublishedOptions,
+    run=_run,
+    tables=lambda result: [each.table() for each in result],
+    document=lambda result, chosen: {"tables": [each.to_dict() for each in result]},
+    has_markdown=True,
+    markdown_tables=lambda result: result,
+    description="The runs are in studies/published: every column that the same command gives again, without seconds.",
+)

@@ -1,0 +1,70 @@
+"""Tests that the deterministic columns of a store come back from one file, and from no other file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from instances.text_file import read_text, write_text
+from studies.analysis.frames import to_frame, traces
+from studies.experiment.kept_runs import kept_sha256, kept_text, restore_store, write_kept_runs
+from studies.experiment.store import StudyStore
+from tests.studies.experiment.run_here import run_here
+from tests.studies.experiment.study_specs import small_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "small.json.gz"
+NO_SECONDS = ["seconds"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small study, with its kept runs beside it."""
+    folder = tmp_path_factory.mktemp("kept")
+    run_here(small_spec(), folder / "study")
+    write_kept_runs(folder / "study", folder / FILE)
+    return folder
+
+
+def test_the_same_comes_back(folder: Path, tmp_path: Path) -> None:
+    """Tests that frame and traces are the same but for seconds, and that the store that comes back keeps the same."""
+    restore_store(folder / FILE, tmp_path / "again", kept_sha256(read_text(folder / FILE)))
+    with StudyStore(folder / "study") as store:
+        frame, points = to_frame(store), traces(store)
+    with StudyStore(tmp_path / "again") as store:
+        again, points_again = to_frame(store), traces(store)
+    assert len(frame) > 3
+    assert again["seconds"].isna().all()
+    pd.testing.assert_frame_equal(again.drop(columns=NO_SECONDS), frame.drop(columns=NO_SECONDS))
+    pd.testing.assert_frame_equal(points_again.drop(columns=NO_SECONDS), points.drop(columns=NO_SECONDS))
+    assert kept_text(tmp_path / "again") == read_text(folder / FILE)
+
+
+def test_a_study_made_twice_keeps_the_same(folder: Path, tmp_path: Path) -> None:
+    """Tests that another run of the same specification has the same content hash, seconds and times apart."""
+    run_here(small_spec(), tmp_path)
+    assert kept_sha256(kept_text(tmp_path)) == kept_sha256(read_text(folder / FILE))
+
+
+def test_other_files_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Tests the messages for a changed file, another document, a folder with runs and a study that is not finished."""
+    with pytest.raises(ValueError, match=r"small\.json\.gz: expected the content 0{16}\.\.\., got "):
+        restore_store(folder / FILE, tmp_path / "a", "0" * 64)
+    write_text(tmp_path / "x.json", json.dumps({"format": "other"}))
+    with pytest.raises(ValueError, match="format: expected optgap-kept-runs/1, got 'other'"):
+        restore_store(tmp_path / "x.json", tmp_path / "b")
+    write_text(tmp_path / "y.json", "[1]")
+    with pytest.raises(ValueError, match=r"y\.json: expected a document of the format optgap-kept-runs/1"):
+        restore_store(tmp_path / "y.json", tmp_path / "c")
+    with pytest.raises(ValueError, match="expected a folder without a study, got one with runs"):
+        restore_store(folder / FILE, folder / "study")
+    restore_store(folder / FILE, tmp_path / "d")
+    with StudyStore(tmp_path / "d", create=True) as store:
+        store.select("UPDATE runs SET state = 'pending' WHERE position = 0")
+    with pytest.raises(ValueError, match="runs: expected a study whose runs are all finished, got 1 others"):
+        kept_text(tmp_path / "d")

@@ -1,0 +1,109 @@
+"""Tests that published tables come out of the kept runs, and that every statement that compares has its table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from studies.experiment.read_specification import shipped_specs
+from studies.papers import published
+from studies.papers.published import (
+    FOLDER,
+    claims,
+    kept_studies,
+    published_table,
+    published_tables,
+    table_names,
+)
+
+if TYPE_CHECKING:
+    from tests.studies.run_command import Run
+
+ROOT = Path(__file__).parents[3]
+MOST_BYTES = 15 * 2**20
+QUICK = ("online-by-load", "marl-control-fresh")
+"""Tables that are made by default; the others take longer."""
+
+PAGES = ("README.md", "studies/README.md")
+COMPARING = re.compile(
+    r"\b(better|worse|best|worst|smaller|larger|lower|higher|faster|slower|shorter|longer|beats?|loses?|exceeds?|"
+    r"more than|less than|fewer|outperforms?|significant(ly)?|as good as|as well|twice as|times as|against \d+|"
+    r"falls?|rises?)\b"
+)
+"""Words of a statement that compares methods."""
+
+NO_COMPARISON = re.compile(
+    r"lower bounds?|best (proven|heuristic|schedule|bounds)|worst minus the best|worst cases?|anything better exists|"
+    r"less than a minute|works as well|worse instances may exist|the rise is paired|best that is known"
+)
+"""Uses of these words that compare nothing."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in table_names()]
+)
+def test_table_comes_out_of_the_kept_runs(name: str) -> None:
+    """Tests that the page shows the table as the kept runs give it, to the last digit."""
+    page = (ROOT / published_tables()[name].page).read_text(encoding="utf-8")
+    made = "\n".join(table.to_markdown() for table in published_table(name))
+    assert made.strip()
+    assert made in page
+
+
+def test_what_is_kept() -> None:
+    """Tests that files and entries agree, that specifications are shipped, and that all files are small enough."""
+    kept = kept_studies()
+    assert {each.path for each in kept.values()} == set(FOLDER.glob("*.json.gz"))
+    assert {table.kept for table in published_tables().values()} - {None} == set(kept)
+    names = {name.replace("_", "-") for name in shipped_specs()}
+    assert all(each.command.split()[3] in names for each in kept.values())
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < MOST_BYTES
+    for table in published_tables().values():
+        assert (table.kept is None) != (table.command is None), table.name
+        assert (ROOT / table.page).is_file()
+
+
+def statements(page: str) -> list[str]:
+    """Return the sentences of a page that compare, without tables, code and headings, in one line each."""
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = [line for line in text.splitlines() if not re.match(r"\s*(\||#|!\[|- )", line)]
+    blocks = re.split(r"\n\s*\n|\n(?=\* )", "\n".join(lines))
+    sentences = [one for block in blocks for one in re.split(r"(?<=[.:;])\s+(?=[A-Z`*(])", " ".join(block.split()))]
+    return [one for one in sentences if COMPARING.search(NO_COMPARISON.sub("", one))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_statement_that_compares_has_a_table(page: str) -> None:
+    """Tests that each such sentence holds the text of a claim, and that each claim is in a sentence."""
+    texts = [claim.text for claim in claims() if claim.page == page]
+    found = statements(page)
+    assert [one for one in found if not any(text in one for text in texts)] == []
+    assert [text for text in texts if not any(text in one for one in found)] == []
+
+
+def test_claims_name_tables() -> None:
+    """Tests that the table of every claim is published."""
+    assert {claim.table for claim in claims()} <= set(published_tables())
+
+
+def test_misuse_is_named(run: Run, tmp_path: Path) -> None:
+    """Tests the messages for an unknown table and for half of the options that keep a study."""
+    ended = run("study", "published", "nothing")
+    assert ended.status == 2
+    assert "expected one of online" in ended.err
+    ended = run("study", "published", "--keep", str(tmp_path))
+    assert (ended.status, "--keep: expected a folder together with the file of --out" in ended.err) == (2, True)
+    with pytest.raises(ValueError, match="table: expected one whose runs are kept"):
+        published_table("nothing")
+
+
+def test_changed_runs_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Tests that a table is not made from a file with other content than the list of tables says."""
+    (tmp_path / "tables.toml").write_text((FOLDER / "tables.toml").read_text().replace('sha256 = "', 'sha256 = "0'))
+    (tmp_path / "online.json.gz").write_bytes((FOLDER / "online.json.gz").read_bytes())
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"online\.json\.gz: expected the content 0"):
+        published_table("online-by-load")
