@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -173,7 +174,7 @@ def _dag_activity(instance: DagInstance, schedule: DagSchedule) -> Activity:
         tick_seconds=instance.tick_seconds,
         tracks=tuple(tracks),
         slices=tuple(slices),
-        memory=tuple(_memory(instance, gpu)),
+        memory=tuple(_memory(instance, gpu, start, finish)),
         binding_chain=_binding_chain(instance, schedule, finish, arrival),
         group_names=instance.job_names,
         end=max(finish, default=0),
@@ -188,12 +189,20 @@ def _transfers(instance: DagInstance, schedule: DagSchedule, finish: list[int]) 
         yield (finish[tail] if given == NO_TRANSFER else given), edge, delay
 
 
-def _memory(instance: DagInstance, gpu: list[int]) -> Iterable[MemoryUse]:
-    """Yield the memory in use on every GPU: that of its tasks, for the whole schedule."""
-    used = np.bincount(gpu, weights=instance.task_memory, minlength=instance.num_gpus).astype(np.int64)
-    for k in range(instance.num_gpus):
+def _memory(instance: DagInstance, gpu: list[int], start: list[int], finish: list[int]) -> Iterable[MemoryUse]:
+    """Yield the memory in use on every GPU: that of its tasks throughout, and that of buffers while they are live."""
+    changes: list[dict[int, int]] = [{0: 0} for _ in range(instance.num_gpus)]
+    for task, size in enumerate(instance.task_memory.tolist()):
+        changes[gpu[task]][0] += size
+    for buffer in instance.buffers:
+        own, end = changes[gpu[buffer.task]], max(finish[task] for task in buffer.released_by)
+        own[start[buffer.task]] = own.get(start[buffer.task], 0) + buffer.size
+        own[end] = own.get(end, 0) - buffer.size
+    for k, own in enumerate(changes):
+        ticks = sorted(own)
         limit = int(instance.gpu_memory[k])
-        yield MemoryUse(track=k, steps=((0, int(used[k])),), capacity=None if limit == NO_LIMIT else limit)
+        steps = zip(ticks, accumulate(own[tick] for tick in ticks), strict=True)
+        yield MemoryUse(track=k, steps=tuple(steps), capacity=None if limit == NO_LIMIT else limit)
 
 
 def _binding_chain(

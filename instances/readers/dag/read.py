@@ -52,6 +52,11 @@ READERS: dict[str, Format] = {
         "a table of tasks with a time per GPU, and one of edges (option edges)",
         (".csv", ".csv.gz"),
     ),
+    "onnx": Format(
+        ".dag.onnx_models:read_onnx",
+        "neural networks: operators with FLOPs and bytes from their shapes (extra onnx)",
+        (".onnx",),
+    ),
 }
 """Formats by name."""
 

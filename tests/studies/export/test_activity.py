@@ -43,6 +43,19 @@ def test_transfers_of_one_link_get_tracks_of_their_own() -> None:
     assert shown.end == 12
 
 
+def test_buffers_are_in_use_until_they_are_released() -> None:
+    """Tests that memory rises at the start of a buffer's task and falls at the last finish that releases it."""
+    instance = DagInstance.from_lists(
+        [[2, 2], [3, 3], [4, 4]],
+        [(0, 1, 0), (0, 2, 0)],
+        task_memory=[10, 0, 0],
+        gpu_memory=[100, 100],
+        buffers=[(0, 7, [1, 2]), (1, 5, [1])],
+    )
+    shown = activity(instance, DagSchedule(gpu=[0, 0, 1], start=[1, 3, 3]))
+    assert [use.steps for use in shown.memory] == [((0, 10), (1, 17), (3, 22), (6, 17), (7, 10)), ((0, 0),)]
+
+
 def test_binding_chain_says_what_each_task_waited_for(example_e: DagInstance) -> None:
     """Tests that the chain leads from the last finish back to tick 0, by data, by a busy GPU, and by idle time."""
     schedule = DagSchedule(gpu=[0, 0, 0, 1, 0], start=[0, 4, 7, 15, 10])

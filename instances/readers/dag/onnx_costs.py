@@ -1,0 +1,122 @@
+"""How many floating-point operations an operator of ONNX takes, by the shapes of what it reads and writes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+
+Shape = tuple[int, ...]
+
+VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"})
+"""Operators that hand their input on without touching it; dropout does so outside of training."""
+
+_MOVES = (
+    "Concat Split Slice Transpose Pad Gather GatherElements GatherND Expand Tile Resize Upsample DepthToSpace "
+    "SpaceToDepth ScatterElements ScatterND Compress Trilu"
+)
+MOVES = frozenset(_MOVES.split())
+"""Operators that only move data."""
+
+_ELEMENT_WISE = (
+    "Abs Add And BatchNormalization Cast Ceil Clip Div Elu Equal Erf Exp Floor Gelu Greater HardSigmoid "
+    "HardSwish LeakyRelu Less Log Max Mean Min Mish Mul Neg Not Or PRelu Pow Reciprocal Relu Selu Sigmoid "
+    "Softplus Sqrt Sub Sum Swish Tanh ThresholdedRelu Where"
+)
+ELEMENT_WISE = frozenset(_ELEMENT_WISE.split())
+"""Operators whose output at a place follows from their inputs at that place, weights of a batch norm included."""
+
+_UNKNOWN_COST = "If Loop Scan SequenceMap Attention NonMaxSuppression"
+UNKNOWN_COST = frozenset(_UNKNOWN_COST.split())
+"""Operators whose cost does not follow from shapes, or not as it is counted here."""
+
+
+def _convolution(inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]) -> float:
+    """Two operations per element of the output and of the filter; bias."""
+    return math.prod(outputs[0]) * (2.0 * math.prod(inputs[1][1:]) + (len(inputs) > 2))
+
+
+def _transposed(inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]) -> float:
+    """Two operations per element of the input and of the filter; bias."""
+    return 2.0 * math.prod(inputs[0]) * math.prod(inputs[1][1:]) + (len(inputs) > 2) * math.prod(outputs[0])
+
+
+def _gemm(inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]) -> float:
+    """Two operations per element of the output and of the inner dimension; the matrix that is added."""
+    inner = inputs[0][0] if attributes.get("transA", 0) else inputs[0][-1]
+    return math.prod(outputs[0]) * (2.0 * inner + (len(inputs) > 2))
+
+
+def _matrix_product(inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]) -> float:
+    """Two operations per element of the output and of the inner dimension."""
+    return 2.0 * math.prod(outputs[0]) * inputs[0][-1]
+
+
+def _einsum(inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]) -> float:
+    """Two operations per combination of all labels."""
+    terms = re.sub(r"\s", "", attributes["equation"].decode()).partition("->")[0].split(",")
+    sizes: dict[str, int] = {}
+    for term, shape in zip(terms, inputs, strict=True):
+        if "." in term:
+            raise ValueError("an ellipsis")
+        sizes |= dict(zip(term, shape, strict=True))
+    return 2.0 * math.prod(sizes.values())
+
+
+def _recurrent(gates: int) -> Callable[[Sequence[Shape], Sequence[Shape], Mapping[str, Any]], float]:
+    """Two operations per step, sequence, gate and weight of input and state, in each direction."""
+
+    def flops(inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]) -> float:
+        steps, batch, width = inputs[0]
+        directions, _, hidden = inputs[2]
+        return 2.0 * steps * batch * directions * gates * hidden * (width + hidden)
+
+    return flops
+
+
+MATRIX_OPERATORS: dict[str, Callable[[Sequence[Shape], Sequence[Shape], Mapping[str, Any]], float]] = {
+    "Conv": _convolution,
+    "ConvTranspose": _transposed,
+    "Gemm": _gemm,
+    "MatMul": _matrix_product,
+    "Einsum": _einsum,
+    "LSTM": _recurrent(4),
+    "GRU": _recurrent(3),
+    "RNN": _recurrent(1),
+}
+"""Operators whose gradients cost as much as they do, once for each of their two operands."""
+
+PER_ELEMENT = Counter({"Softmax": 5, "LogSoftmax": 6, "LayerNormalization": 8, "BatchNormalization": 2, "Gelu": 8})
+"""Operations per element of the output where it is more than one, a convention that weighs little."""
+
+
+def operator_flops(
+    kind: str, inputs: Sequence[Shape], outputs: Sequence[Shape], attributes: Mapping[str, Any]
+) -> float:
+    """Return the floating-point operations of one operator, a multiplication and an addition being two.
+
+    Matrix products, convolutions and recurrent layers are counted exactly, and so are pooling windows. Everything else
+    counts one operation per element of its output (or of its input where it reduces), a few per element for softmax and
+    norms. Moving data counts none.
+
+    Raises a `ValueError`, or an `IndexError`, if the shapes are not those of such an operator.
+    """
+    if kind in VIEWS or kind in MOVES:
+        return 0.0
+    if kind in MATRIX_OPERATORS:
+        return MATRIX_OPERATORS[kind](inputs, outputs, attributes)
+    size = math.prod(outputs[0]) if outputs else 0
+    if kind in ("MaxPool", "AveragePool", "LpPool"):
+        return float(size * math.prod(attributes["kernel_shape"]))
+    if kind.startswith(("Global", "Reduce", "Arg")):
+        return float(math.prod(inputs[0]))
+    if kind == "LRN":
+        return float(size * (2 * attributes["size"] + 3))
+    if kind in ("Sum", "Max", "Min", "Mean"):
+        return float(size * max(len(inputs) - 1, 1))
+    return float(size * max(PER_ELEMENT[kind], 1))
