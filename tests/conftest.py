@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import settings
 
 from heuristics.jax_options import COMPILER_OPTIONS
@@ -31,10 +33,33 @@ settings.load_profile("optgap")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the line about compilation out of what tests read; compile the short trainings of the default run fast."""
+    """Keep the line about compilation out of what tests read; compile the short trainings of the default run fast.
+
+    What JAX compiles is kept in the cache of pytest, so that two tests with the same training compile it once.
+    """
     COMPILATION.say = None
     if "not slow" in config.getoption("markexpr"):
         COMPILER_OPTIONS["xla_backend_optimization_level"] = 0
+    if hasattr(config, "cache"):  # the environment reaches the worker processes and what they start
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    if hasattr(config, "workerinput") and config.args == config.getini("testpaths"):
+        _rewrite_a_share(config, config.workerinput)
+
+
+def _rewrite_a_share(config: pytest.Config, worker: dict[str, str]) -> None:
+    """Rewrite the assertions of a share of the files, each process of a parallel run another one.
+
+    All processes collect all files, and rewriting one takes longer than importing it; each finds on disk what the
+    others rewrote.
+    """
+    number, count = int(worker["workerid"].removeprefix("gw")), int(worker["workercount"])
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[number::count]:
+        kept = rewrite.get_cache_dir(path) / f"{path.stem}{rewrite.PYC_TAIL}"
+        if rewrite._read_pyc(path, kept) is None and rewrite.try_makedirs(kept.parent):
+            source, code = rewrite._rewrite_test(path, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, kept)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
