@@ -21,10 +21,10 @@ from tests.real_data import real_data
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.25"))
+EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.125"))
 """Share of the examples that a property names which are drawn; 1 draws all of them."""
 
-FEWEST = 12
+FEWEST = 8
 """Examples of a property that are drawn whatever the share is, if it names as many."""
 
 

@@ -16,8 +16,8 @@ from tests.tiny_instances import tiny_instance
 
 EXACT = [name for name, method in METHODS.items() if method.kind == "exact"]
 COUNT = 300
-SAMPLE = [number for number in range(0, COUNT, 23) if number != 253]  # its enumeration takes seconds
-SLOW = {"milp-time-indexed": (69, 276, 299), "nip": (69,)}
+SAMPLE = range(0, COUNT, 46)
+SLOW = {"milp-time-indexed": (276,)}
 """Instances of the sample that take a method several seconds; the longer check has them."""
 
 MAX_TASKS = {"nip": 6}

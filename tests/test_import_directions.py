@@ -31,16 +31,16 @@ OURS = {_named(path) for path in MODULES}
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
+def _nodes(path: Path) -> list[ast.AST]:
     """Parse a module once."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 @cache
 def _imported(path: Path) -> set[str]:
     """Return every module that a module imports, inside functions and for types only included."""
     found = set()
-    for node in ast.walk(_tree(path)):
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -52,7 +52,7 @@ def _imported(path: Path) -> set[str]:
 def _named_in_registries(path: Path) -> set[str]:
     """Return every module that a module names as ``package.module:function``."""
     found = set()
-    for node in ast.walk(_tree(path)):
+    for node in _nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and ":" in node.value:
             module, _, function = node.value.partition(":")
             if function.isidentifier() and all(part.isidentifier() for part in module.split(".")) and "." in module:
@@ -91,7 +91,7 @@ def test_folders_form_no_cycle() -> None:
 @pytest.mark.parametrize("problem", ["dag", "jobs"])
 def test_verifier_shares_no_code_with_methods(problem: str) -> None:
     """Tests that a verifier imports only data types, NumPy and the standard library."""
-    tree = _tree(ROOT / "instances" / problem / "verify.py")
+    tree = _nodes(ROOT / "instances" / problem / "verify.py")[0]
     modules = {str(node.module) for node in tree.body if isinstance(node, ast.ImportFrom)}
     data_types = {f"instances.{problem}.{part}" for part in ("contention", "instance", "schedule")}
     ours = {module for module in modules if module.split(".")[0] in MAY_IMPORT}
@@ -109,5 +109,5 @@ def test_packages_hold_no_code_in_init() -> None:
     """Tests that the ``__init__.py`` of a room holds a docstring and nothing else."""
     for path in MODULES:
         if path.name == "__init__.py" and path.parent != ROOT / "optgap":
-            assert len(_tree(path).body) == 1, path
-            assert ast.get_docstring(_tree(path)), path
+            assert len(_nodes(path)[0].body) == 1, path
+            assert ast.get_docstring(_nodes(path)[0]), path

@@ -43,7 +43,7 @@ def test_milps_prove_ft06(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", EXACT)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_two_identical_gpus_without_edges_are_a_partition(method: str, seed: int) -> None:
     """Tests P2||Cmax against the subset sums of the durations."""
     durations = np.random.default_rng(seed).integers(3, 20, size=6).tolist()
@@ -55,7 +55,7 @@ def test_two_identical_gpus_without_edges_are_a_partition(method: str, seed: int
 
 
 @pytest.mark.parametrize("gpus", [2, 3])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_unit_tasks_of_an_in_tree_meet_the_level_rule(gpus: int, seed: int) -> None:
     """Tests P|in-tree, p = 1|Cmax, 14 tasks without data, against Hu's level rule (1961), which is optimal there."""
     rng = np.random.default_rng(seed)

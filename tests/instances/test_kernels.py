@@ -103,6 +103,17 @@ def said_by(process: subprocess.Popen[str]) -> dict[str, Any]:
     return said
 
 
+def test_a_changed_inner_kernel_is_compiled_anew(tmp_path: Path) -> None:
+    """Tests a first run, a later one that compiles nothing, and one after a kernel changed that the kernel calls."""
+    program = Program(tmp_path)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert program.run(**cache)["value"] == 16
+    assert program.run(**cache)["functions"] == 0
+    program.write(more=10)
+    assert program.run(**cache)["value"] == 34
+
+
+@pytest.mark.slow
 def test_kernels_are_compiled_once(tmp_path: Path) -> None:
     """Tests two first runs at once, a later one, a changed inner kernel, a changed constant and a damaged file."""
     program = Program(tmp_path)

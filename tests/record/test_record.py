@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SHOWN = 40
 """Differences that a failing test lists."""
 
-EVERY = 4
+EVERY = 8
 """By default each method and each bound is computed on one of so many instances, on others for the next method."""
 
 LONG = ("study online-quick", "study marl-quick")

@@ -218,12 +218,17 @@ def test_a_store_keeps_problem_and_objective(finished: Path, tmp_path: Path) -> 
     assert _answers(tmp_path / "out") == _answers(finished)
 
 
-@pytest.mark.usefixtures("runs_here")
-def test_the_shipped_study_runs_by_one_command(run: Run, tmp_path: Path) -> None:
-    """Tests the reduced online study from the command line: optimality gaps, no failure, tables of it."""
+def test_the_shipped_study_is_planned_by_one_command(run: Run) -> None:
+    """Tests what the reduced online study would run."""
     assert "online_quick" in shipped_specs()
     plan = run("study", "run", "online-quick", "--dry-run", "--json").document
     assert (plan["problem"], plan["runs"], {item["load"] for item in plan["instances"]}) == ("jobs", 66, {0.7, 1.1})
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("runs_here")
+def test_the_shipped_study_runs_by_one_command(run: Run, tmp_path: Path) -> None:
+    """Tests the reduced online study from the command line: optimality gaps, no failure, tables of it."""
     ended = run("study", "run", "online-quick", "--out", "out", "--workers", "1", "--json")
     assert (ended.document["finished"], ended.document["failed"]) == (66, 0)
     told = run("study", "online", "--from", "out", "--csv", "runs.csv")

@@ -16,12 +16,13 @@ from tests.studies.experiment.killed_study import NAP, SPEC, run_in_process
 from tests.studies.experiment.study_answers import answers_of
 
 ROOT = Path(__file__).parents[3]
-KILLS, LONGEST_SECONDS = 10, 1.6
+LONGEST_SECONDS = 1.6
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a fork server and SIGKILL")
-def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that after ten SIGKILLs a study ends with the rows of an undisturbed one, none lost, none twice."""
+@pytest.mark.parametrize("kills", [5, pytest.param(10, marks=pytest.mark.slow)])
+def test_kills_at_random_moments_change_nothing(kills: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that after several SIGKILLs a study ends with the rows of an undisturbed one, none lost, none twice."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     spec = study_spec_from_toml(SPEC)
     run_study(spec, tmp_path / "undisturbed", workers=1)
@@ -29,7 +30,7 @@ def test_ten_kills_at_random_moments_change_nothing(tmp_path: Path, monkeypatch:
     folder, moments, was_running, done = tmp_path / "killed", random.Random(6), 0, 0
     context = multiprocessing.get_context("forkserver")  # a new process, but without a second of imports
     context.set_forkserver_preload(["tests.studies.experiment.killed_study"])
-    for _ in range(KILLS):
+    for _ in range(kills):
         process = context.Process(target=run_in_process, args=(str(folder), {"PYTHONPATH": str(ROOT), NAP: "0.03"}))
         process.start()
         time.sleep(moments.uniform(0.0, LONGEST_SECONDS))

@@ -21,7 +21,6 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
-from solvers.conformance.check_method import check_method
 from solvers.solve import solve
 from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS, recorded
 from tests.strategies import dag_instances
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
 
     from heuristics.search.progress import Progress
     from instances.dag.schedule import DagSchedule
-
-
-def test_conforms() -> None:
-    """Tests the method by the conformance kit."""
-    check_method("ddqn")
 
 
 def test_is_the_greedy_episode(tmp_path: Path) -> None:
@@ -138,11 +132,6 @@ def _run(
     """Return schedule and trace of a run."""
     trace, rng = _Trace(), np.random.default_rng(seed)
     return ddqn_sampling(instance, objective, rng, MaxEvaluations(evaluations), trace, **options), trace.best
-
-
-def test_conforms_ddqn_sampling() -> None:
-    """Tests the method by the conformance kit."""
-    check_method("ddqn-sampling")
 
 
 def test_begins_with_heft_and_the_network() -> None:

@@ -24,7 +24,6 @@ from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_valu
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
-from solvers.conformance.check_method import check_method
 from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS
 from tests.strategies import dag_instances
 
@@ -61,11 +60,6 @@ def _run(
     trace = _Trace()
     rng = np.random.default_rng(seed)
     return worl_rtgs(instance, objective, rng, MaxEvaluations(evaluations), trace, **options), trace.best
-
-
-def test_conforms() -> None:
-    """Tests the shipped method by the conformance kit."""
-    check_method("worl-rtgs")
 
 
 def test_first_whales(example_e: DagInstance, untrained: str) -> None:

@@ -129,7 +129,7 @@ def test_schedule_of_any_decisions(instance: JobsInstance, num_agents: int, max_
 @pytest.mark.parametrize("family", ["jobs-co-located", "jobs-shared-gpus"])
 def test_schedule_of_a_network(family: str) -> None:
     """Tests that a network that sees nothing but the observations schedules as it does in a simulation."""
-    instance = stream(family, jobs=25, seed=3)
+    instance = stream(family, jobs=12, seed=3)
     run, watched = watched_run(instance, 4, Variant.INNER_OUTER, seed=None)
     env = parallel_env(instance, num_agents=4)
     parameters = initial_parameters(np.random.default_rng(7), env.size, Variant.INNER_OUTER)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("family", ["jobs-poisson", "jobs-co-located", "jobs-shared-gpus"])
-@pytest.mark.parametrize("num_agents", [1, 2, 4])
-@pytest.mark.parametrize("seed", [None, 1])
+@pytest.mark.parametrize(("num_agents", "seed"), [(1, 1), (2, None), (4, 1)])
 def test_untrained_schedules_verify(family: str, num_agents: int, seed: int | None) -> None:
     """Tests greedy and random slots on streams without and with interference, racks and two jobs per GPU."""
     instance = stream(family, jobs=12)
