@@ -18,7 +18,7 @@ from instances.dag.objective import Objective, objective_value
 from solvers.backends.down_sets import searched_down_sets
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation
 from solvers.run.contradiction import raise_contradiction
-from solvers.run.exact_run import in_second_thread
+from solvers.run.exact_run import cp_sat_solver, in_second_thread
 from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
@@ -221,8 +221,7 @@ def _solve_phase(
     model = CpSatModel(instance, objective, within, should_give_up=run.must_stop, contention=contention)
     if schedule is not None:
         model.hint(schedule)
-    solver = cp_model.CpSolver()
-    _set_parameters(solver, instance, run, phase, effort_left)
+    solver = _solver(instance, run, phase, effort_left)
     if model.num_literals >= LARGE_MODEL:
         solver.parameters.cp_model_probing_level = 0
     status = solve_in_thread(solver, model.proto_model, run)
@@ -240,14 +239,10 @@ def _solve_phase(
     )
 
 
-def _set_parameters(
-    solver: cp_model.CpSolver, instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: float
-) -> None:
-    """Set limits, threads and what searches."""
+def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: float) -> cp_model.CpSolver:
+    """Return a solver with the limits, threads and searches of a phase."""
+    solver = cp_sat_solver(run.threads, run.seed, run.seconds_left() * phase.share)
     parameters = solver.parameters
-    parameters.num_workers = run.threads
-    parameters.random_seed = run.seed % 2**31
-    parameters.catch_sigint_signal = False  # Ctrl-C is heard by `Interrupt`, which lets the run end in order
     parameters.subsolvers.extend(phase.subsolvers)
     if not phase.neighbourhoods:
         parameters.use_lns = False
@@ -256,9 +251,7 @@ def _set_parameters(
         effort = min(effort, phase.effort * (1.0 + 0.02 * instance.num_tasks * min(run.threads, 2)))
     if math.isfinite(effort):
         parameters.max_deterministic_time = effort
-    limit = run.seconds_left() * phase.share
-    if math.isfinite(limit):
-        parameters.max_time_in_seconds = limit
+    return solver
 
 
 def solve_in_thread(

@@ -13,6 +13,7 @@ from formulations.jobs.pattern_table import MAX_LISTED, pattern_schedule, patter
 from heuristics.search.clock import Stopwatch
 from instances.jobs.objective import jobs_objective_value, objective_weights
 from solvers.backends.cp_sat import solve_in_thread
+from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
@@ -121,13 +122,8 @@ def run_jobs_model(model: JobsCpSatModel, run: ExactRun[JobsSchedule], *, second
     """
     from ortools.sat.python import cp_model
 
-    solver = cp_model.CpSolver()
+    solver = cp_sat_solver(run.threads, run.seed, seconds)
     parameters = solver.parameters
-    parameters.num_workers = run.threads
-    parameters.random_seed = run.seed % 2**31
-    parameters.catch_sigint_signal = False  # Ctrl-C is heard by whoever asks `should_stop`
-    if math.isfinite(seconds):
-        parameters.max_time_in_seconds = seconds
     parameters.symmetry_level = 0  # OR-Tools 9.15 fails in looking for it (IndexError, raw_hash_map); we break our own
     watch = Stopwatch()
     try:

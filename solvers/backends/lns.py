@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -17,6 +16,7 @@ from formulations.dag.subproblem import subproblem
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.objective import Objective
 from solvers.backends.lns_starts import Incumbent, improve_start, packed_schedule, waste
+from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
 
 if TYPE_CHECKING:
@@ -109,16 +109,11 @@ def repair_window(
         return Repair.NONE, None, 0.0
     model = CpSatModel(cut.instance, objective, cut.within, symmetry=False, completion_tails=cut.completion_tails)
     model.hint(cut.schedule)
-    solver = cp_model.CpSolver()
+    solver = cp_sat_solver(1, seed, max(run.seconds_left(), 0.01))
     parameters = solver.parameters
-    parameters.num_workers = 1
-    parameters.random_seed = seed % 2**31
-    parameters.catch_sigint_signal = False
     parameters.max_deterministic_time = EFFORT
     parameters.cp_model_probing_level = 0  # costs more than it wins on small models
     parameters.symmetry_level = 0  # windows have none; OR-Tools 9.15 fails in looking for it (IndexError, raw_hash_map)
-    if math.isfinite(run.seconds_left()):
-        parameters.max_time_in_seconds = max(run.seconds_left(), 0.01)
     try:
         status = solve_in_thread(solver, model.proto_model, run, reports=False)
     except IndexError:  # see above; an exception from presolve is no answer, and others may come up

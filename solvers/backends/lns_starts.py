@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from itertools import product
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from heuristics.dag.arrays import dag_arrays, mean_transfer_delays
 from heuristics.dag.guided_lists import clustered_lists, iterated_lists
 from heuristics.dag.list_scheduling import heft, place_by_list, schedule_of
 from instances.dag.objective import Objective, objective_value
+from solvers.run.exact_run import cp_sat_solver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,14 +129,9 @@ def packed_schedule(instance: DagInstance, waste: NDArray[np.float64], run: Exac
         model.add(used <= int(instance.gpu_memory[k]))
     ticks = [min(round(float(waste[pair])), 2**40) for pair in on]
     model.minimize(cp_model.LinearExpr.weighted_sum(list(on.values()), ticks))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = run.threads
-    solver.parameters.random_seed = run.seed % 2**31
-    solver.parameters.catch_sigint_signal = False
+    solver = cp_sat_solver(run.threads, run.seed, max(run.seconds_left() * SHARE_OF_TIME, 0.01))
     solver.parameters.relative_gap_limit = 0.01
     solver.parameters.max_deterministic_time = MOST_EFFORT
-    if math.isfinite(run.seconds_left()):
-        solver.parameters.max_time_in_seconds = max(run.seconds_left() * SHARE_OF_TIME, 0.01)
     status = solve_in_thread(solver, model, run, reports=False)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None

@@ -15,7 +15,7 @@ from formulations.time_left import without_limit
 from heuristics.search.clock import Stopwatch
 from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
-from solvers.run.exact_run import ExactRun, in_second_thread
+from solvers.run.exact_run import ExactRun, cp_sat_solver, in_second_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,13 +104,8 @@ class MemoryRefutation:
             model = FixedMakespanModel(self._instance, within, is_exclusive=is_exclusive, should_give_up=must_stop)
         except GaveUpError:
             return None
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        parameters.num_workers, parameters.random_seed = self._run.threads, self._run.seed % 2**31
-        parameters.max_deterministic_time = effort
-        parameters.catch_sigint_signal = False  # Ctrl-C is heard by `Interrupt`, which lets the run end in order
-        if math.isfinite(seconds):
-            parameters.max_time_in_seconds = seconds
+        solver = cp_sat_solver(self._run.threads, self._run.seed, seconds)
+        solver.parameters.max_deterministic_time = effort
         status = in_second_thread(lambda: solver.solve(model.proto_model), must_stop, solver.stop_search)
         self.effort += solver.response_proto.deterministic_time
         if status == cp_model.INFEASIBLE:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
+from solvers.run.exact_run import cp_sat_solver
 from solvers.run.versions import version_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class SecondCpSat:
         from formulations.dag.cp_sat.model import CpSatModel
         from solvers.backends.cp_sat import solve_in_thread
 
-        watch, solver = Stopwatch(), cp_model.CpSolver()
+        watch = Stopwatch()
         try:
             model = CpSatModel(
                 instance,
@@ -107,11 +108,7 @@ class SecondCpSat:
             )
         except GaveUpError:
             return _no_answer(run, watch, seconds)
-        solver.parameters.num_workers = run.threads
-        solver.parameters.random_seed = run.seed % 2**31
-        solver.parameters.catch_sigint_signal = False
-        if math.isfinite(seconds):
-            solver.parameters.max_time_in_seconds = max(seconds - watch.seconds, 0.01)
+        solver = cp_sat_solver(run.threads, run.seed, max(seconds - watch.seconds, 0.01))
         status = solve_in_thread(solver, model.proto_model, run, reports=False)
         if status == cp_model.INFEASIBLE:
             return Answer(is_refuted=True)

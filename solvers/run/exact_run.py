@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
 
+    from ortools.sat.python import cp_model
+
     from heuristics.search.clock import Stopwatch
     from heuristics.search.progress import Progress
 
@@ -70,6 +72,19 @@ class ExactRun(Generic[ScheduleT]):
         left = self.seconds_left()
         until = (1.0 - share) * left if math.isfinite(left) else 0.0
         return lambda: self.seconds_left() <= until or self.should_stop()
+
+
+def cp_sat_solver(threads: int, seed: int, seconds: float) -> cp_model.CpSolver:
+    """Return a CP-SAT solver with a time limit, or none where the seconds are infinite."""
+    from ortools.sat.python import cp_model
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = threads
+    solver.parameters.random_seed = seed % 2**31
+    solver.parameters.catch_sigint_signal = False  # Ctrl-C is heard by `Interrupt`, which lets the run end in order
+    if math.isfinite(seconds):
+        solver.parameters.max_time_in_seconds = seconds
+    return solver
 
 
 def leave_signals_to_parent() -> None:
