@@ -19,6 +19,8 @@ TOLERANCE = 3.0
 
 DRAWERS = study_drawers() | jobs_drawers()
 WORSE = study_drawers(1.6) | jobs_drawers(30)
+FEW = (*list(study_drawers())[:3], *list(jobs_drawers())[:1])
+"""Figures on which the default run sees that the comparison notices."""
 
 
 def _difference(name: str, drawer: object, folder: Path) -> str | None:
@@ -34,7 +36,9 @@ def test_figure_is_the_stored_one(name: str, tmp_path: Path) -> None:
     assert _difference(name, DRAWERS[name], tmp_path) is None
 
 
-@pytest.mark.parametrize("name", WORSE)
+@pytest.mark.parametrize(
+    "name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in WORSE if name not in FEW)]
+)
 def test_another_study_looks_different(name: str, tmp_path: Path) -> None:
     """Tests that the comparison notices: the same study with larger gaps of one method fails it."""
     assert _difference(name, WORSE[name], tmp_path) is not None
