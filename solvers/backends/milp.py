@@ -51,22 +51,7 @@ def milp_gdp(
     Parameters
     ----------
     transformation
-        "bigm", "mbigm" or "hull".
-    worker
-        Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
-
-    Returns
-    -------
-    Outcome
-        Best schedule and bound; without any search where the horizon is beyond what HiGHS's tolerances allow, or there
-        are too many pairs of tasks.
-
-    Raises
-    ------
-    ContradictionError
-        If CP-SAT finds a schedule below what HiGHS proves, or HiGHS finds none where one is verified.
-    ValueError
-        If there is no such transformation.
+        "bigm", "mbigm" or "hull"; others raise a `ValueError`. All else is as in `milp_disjunctive`.
     """
     from formulations.dag.milp.generalised_disjunctive import GeneralisedDisjunctiveModel
 
@@ -77,20 +62,7 @@ def milp_gdp(
 def milp_time_indexed(instance: DagInstance, objective: Objective, run: ExactRun, *, worker: bool = False) -> Outcome:
     """Solve the time-indexed MILP with HiGHS, and let CP-SAT confirm a claimed optimum.
 
-    Parameters
-    ----------
-    worker
-        Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
-
-    Returns
-    -------
-    Outcome
-        Best schedule and bound; without any search where there are too many triples of task, GPU and tick.
-
-    Raises
-    ------
-    ContradictionError
-        If CP-SAT finds a schedule below what HiGHS proves, or HiGHS finds none where one is verified.
+    As `milp_disjunctive`, but there is no search where there are too many triples of task, GPU and tick.
     """
     from formulations.dag.milp.time_indexed import TimeIndexedModel
 

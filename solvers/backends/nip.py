@@ -219,20 +219,7 @@ def nip(
 def nip_linearised(instance: DagInstance, objective: Objective, run: ExactRun, *, worker: bool = False) -> Outcome:
     """Solve the order form of the nonlinear integer program, exactly linearised, with HiGHS.
 
-    Parameters
-    ----------
-    worker
-        Whether HiGHS runs in a process of its own, which is killed if it overruns the time limit.
-
-    Returns
-    -------
-    Outcome
-        Best schedule and bound, confirmed by CP-SAT; without any search where the model would be too large.
-
-    Raises
-    ------
-    ContradictionError
-        If CP-SAT finds a schedule below what HiGHS proves, or HiGHS finds none where one is verified.
+    As `milp_disjunctive`, but there is no search where the model would be too large.
     """
     from formulations.dag.milp.linearised_nip import LinearisedNip
 

@@ -81,7 +81,7 @@ class PatternLp:
         offset, first = self._offset[job][pattern], self._first[job][pattern]
         if offset >= 0:
             exists = steps >= first
-            self.rows.put(rows[exists], offset + np.minimum(steps[exists], self.num_steps - 1) - first, entries)
+            self.rows.put(rows[exists], offset + steps[exists] - first, entries)
 
     def proven_bound(self, seconds_left: Callable[[], float]) -> int:
         """Return what the multipliers of HiGHS prove in exact integer arithmetic, at least 0."""
