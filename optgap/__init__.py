@@ -26,6 +26,7 @@ _HOME_OF = {
     "parse_cluster": "instances.clusters.cluster:parse_cluster",
     "CostModel": "instances.clusters.cost_model:CostModel",
     "export": "studies.export.exports:export",
+    "view": "studies.export.page:view",
     # runs
     "methods": "solvers.workloads:methods",
     "verify": "solvers.workloads:verify",

@@ -86,3 +86,50 @@ def export_command(
     else:
         print_text(aligned({**answer, "file": str(wanted.output)}))
     return 0
+
+
+def view_command(
+    instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance, a JSON file.")],
+    schedule_files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="SCHEDULE ...", help="Schedules of it, JSON files; without one a quick heuristic makes one."
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = None,
+    as_json: opt.AS_JSON = False,
+) -> int:
+    """Write a page to look at schedules in a browser, without a network. Status 1: one does not verify."""
+    from solvers.solve import solve
+    from studies.export.page import view
+
+    if output is None:
+        raise BadInputError("--output: expected a file to write, got nothing.")
+    problem, paths = problem_of_file(instance_file), schedule_files or []
+    check_outputs([instance_file, *paths], [output])
+    with reading(instance_file):
+        instance = problem.codec.read_instance(instance_file)
+    schedules = {}
+    for path in paths:
+        with reading(path):
+            schedules[str(path)] = problem.codec.read_schedule(path, instance)
+        has_starts = getattr(schedules[str(path)], "transfer_start", None) is not None
+        if violations := problem.goal(instance, None, "nic" if has_starts else "none").violations(schedules[str(path)]):
+            note(f"{path}: {printable(str(violations[0]))}")
+            note(f"{path}: the schedule does not verify (optgap verify lists every violation).")
+            return 1
+    if not paths:
+        method = problem.warm_starts[0]
+        result = solve(instance, method)
+        if result.schedule is None:
+            note(f"{instance_file}: {method} found no schedule to show.")
+            return 1
+        schedules[method] = result.schedule
+    with writing(output):
+        view(instance, schedules, output)
+    answer = {"instance": instance.name, "schedules": list(schedules), "file": str(output)}
+    if as_json:
+        print_json({**answer, "instance_sha256": instance.sha256, "bytes": output.stat().st_size})
+    else:
+        print_text(aligned({**answer, "schedules": ", ".join(schedules), "file": str(output)}))
+    return 0

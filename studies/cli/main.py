@@ -49,6 +49,7 @@ COMMANDS = {
         "studies.cli.export:export_command",
         "Write a schedule as a trace, table or figure, or the model that proves it.",
     ),
+    "view": ("studies.cli.export:view_command", "Write a page to look at schedules in a browser, without a network."),
     "verify": ("studies.cli.verify:verify_command", "Check a schedule; list every violation (status 1)."),
     "train": (
         "studies.cli.train:train_command",

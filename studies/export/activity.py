@@ -143,10 +143,8 @@ def _dag_activity(instance: DagInstance, schedule: DagSchedule) -> Activity:
     ]
     lanes: dict[tuple[int, int], list[tuple[int, int]]] = {}
     moved: dict[int, Slice] = {}
-    arrival: dict[int, int] = {}
     for begin, edge, ticks in sorted(_transfers(instance, schedule, finish)):
         tail, head = instance.edges[edge].tolist()
-        arrival[edge] = begin + ticks
         if not ticks:
             continue
         link = (gpu[tail], gpu[head])
@@ -175,7 +173,7 @@ def _dag_activity(instance: DagInstance, schedule: DagSchedule) -> Activity:
         tracks=tuple(tracks),
         slices=tuple(slices),
         memory=tuple(_memory(instance, gpu, start, finish)),
-        binding_chain=_binding_chain(instance, schedule, finish, arrival),
+        binding_chain=_binding_chain(waits(instance, schedule), finish),
         group_names=instance.job_names,
         end=max(finish, default=0),
     )
@@ -205,28 +203,34 @@ def _memory(instance: DagInstance, gpu: list[int], start: list[int], finish: lis
         yield MemoryUse(track=k, steps=tuple(steps), capacity=None if limit == NO_LIMIT else limit)
 
 
-def _binding_chain(
-    instance: DagInstance, schedule: DagSchedule, finish: list[int], arrival: dict[int, int]
-) -> tuple[Wait, ...]:
-    """Return why the last task, the one that it waited for, and so on, did not start earlier."""
-    if not finish:
-        return ()
+def waits(instance: DagInstance, schedule: DagSchedule) -> tuple[Wait, ...]:
+    """Return for every task why it did not start earlier; data counts before a busy GPU, and both before a release."""
+    finish = finish_times(instance, schedule).tolist()
     gpu, start = schedule.gpu.tolist(), schedule.start.tolist()
-    incoming: dict[int, list[int]] = {}
-    for edge, (_, head) in enumerate(instance.edges.tolist()):
-        incoming.setdefault(head, []).append(edge)
     before = {(gpu[task], finish[task]): task for task in range(len(finish)) if finish[task] > start[task]}
-    chain: list[Wait] = []
-    task: int | None = int(np.argmax(finish))
-    while task is not None:
-        data = next((edge for edge in incoming.get(task, ()) if arrival[edge] == start[task]), None)
-        if data is not None:
-            chain.append(Wait(task=task, reason="data", other=int(instance.edges[data, 0])))
-        elif (gpu[task], start[task]) in before:
-            chain.append(Wait(task=task, reason="gpu", other=before[gpu[task], start[task]]))
+    sender: dict[int, int] = {}
+    for begin, edge, ticks in _transfers(instance, schedule, finish):
+        tail, head = instance.edges[edge].tolist()
+        if begin + ticks == start[head]:
+            sender.setdefault(head, tail)
+    found: list[Wait] = []
+    for task, begin in enumerate(start):
+        if task in sender:
+            found.append(Wait(task=task, reason="data", other=sender[task]))
+        elif (gpu[task], begin) in before:
+            found.append(Wait(task=task, reason="gpu", other=before[gpu[task], begin]))
         else:
-            is_release = start[task] == int(instance.release[instance.job_of_task[task]])
-            chain.append(Wait(task=task, reason="release" if is_release else "nothing"))
+            is_release = begin == int(instance.release[instance.job_of_task[task]])
+            found.append(Wait(task=task, reason="release" if is_release else "nothing"))
+    return tuple(found)
+
+
+def _binding_chain(reasons: tuple[Wait, ...], finish: list[int]) -> tuple[Wait, ...]:
+    """Return why the last task, the one that it waited for, and so on, did not start earlier."""
+    chain: list[Wait] = []
+    task = int(np.argmax(finish)) if finish else None
+    while task is not None:
+        chain.append(reasons[task])
         task = chain[-1].other
     return tuple(chain)
 

@@ -73,3 +73,33 @@ def test_misuse(run: Run, example_file: str, tmp_path: Path, arguments: tuple[st
     assert (ended.status, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert ended.err.startswith(message)
     assert [path.name for path in tmp_path.iterdir()] == [example_file]
+
+
+def test_view_writes_a_page(run: Run, example_file: str, tmp_path: Path) -> None:
+    """Tests that schedules are shown under their files' names, and without one a quick heuristic is."""
+    for method in ("heft", "cp-sat"):
+        run("solve", example_file, "--method", method, "--schedule-out", f"{method}.json")
+    ended = run("view", example_file, "heft.json", "cp-sat.json", "-o", "page.html", "--json")
+    page = (tmp_path / "page.html").read_text()
+    assert (ended.status, ended.document["schedules"]) == (0, ["heft.json", "cp-sat.json"])
+    assert ended.document["bytes"] == len(page.encode())
+    assert "18 ticks (18 s)" in page
+    assert "15 ticks (15 s)" in page
+    ended = run("view", example_file, "-o", "alone.html")
+    assert "schedules: heft" in ended.out
+    assert "18 ticks (18 s)" in (tmp_path / "alone.html").read_text()
+
+
+def test_view_of_what_cannot_be_shown(run: Run, example_file: str, tmp_path: Path) -> None:
+    """Tests that a schedule that does not verify is status 1, and misuse status 2, each without a page."""
+    (tmp_path / "bad.json").write_text((tmp_path / example_file).read_text())
+    run("solve", example_file, "--method", "heft", "--schedule-out", "s.json")
+    document = json.loads((tmp_path / "s.json").read_text())
+    (tmp_path / "bad.json").write_text(json.dumps({**document, "start": [0] * 5}))
+    ended = run("view", example_file, "s.json", "bad.json", "-o", "page.html")
+    assert (ended.status, ended.out, ended.err.count("\n")) == (1, "", 2)
+    ended = run("view", example_file, "s.json")
+    assert (ended.status, ended.err) == (2, "--output: expected a file to write, got nothing.\n")
+    ended = run("view", example_file, "none.json", "-o", "page.html")
+    assert (ended.status, ended.err.split(":")[0]) == (2, "none.json")
+    assert not (tmp_path / "page.html").exists()

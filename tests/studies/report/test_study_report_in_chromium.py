@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from studies.report.study_report import study_report_html
+from tests.browser import needs_browser, opened
 from tests.studies.experiment.study_specs import small_spec
 from tests.studies.report.filled_study import filled_store
 from tests.studies.report.page_structure import PageStructure
@@ -18,10 +17,7 @@ from tests.studies.report.page_structure import PageStructure
 if TYPE_CHECKING:
     from pathlib import Path
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-
-pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"no browser: none of {', '.join(BROWSERS)} is installed")
+pytestmark = needs_browser
 
 MEASURE = """<script>
 const boxes = (what) => Array.from(document.querySelectorAll(what), (element) => {
@@ -49,25 +45,12 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> str:
         return study_report_html(store)
 
 
-def _opened(html: str, folder: Path, width: int) -> tuple[str, str]:
-    """Return what the browser made of a page, and what it wrote to its console."""
-    (folder / "page.html").write_text(html, encoding="utf-8")
-    assert BROWSER is not None
-    command = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-    command += [f"--user-data-dir={folder / 'profile'}", f"--window-size={width},2000", "--enable-logging=stderr"]
-    ended = subprocess.run(
-        [*command, "--dump-dom", (folder / "page.html").as_uri()], capture_output=True, timeout=120, check=True
-    )
-    console = "\n".join(line for line in ended.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line)
-    return ended.stdout.decode(), console
-
-
 def _measured(html: str, folder: Path, width: int) -> tuple[dict[str, Any], str]:
     """Measure a copy of a page in the browser, with everything unfolded; return the console too."""
     copy = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html, count=1)
     copy = copy.replace("<details>", "<details open>").replace("</body>", MEASURE)
     assert copy.count("<script>") == 1
-    dom, console = _opened(copy, folder, width)
+    dom, console = opened(copy, folder, width)
     (value,) = [value for name, value in PageStructure(dom).attributes if name == "data-measured"]
     measured: dict[str, Any] = json.loads(value)
     return measured, console
@@ -98,6 +81,6 @@ def test_wide_tables_scroll_in_their_own_box_on_a_phone(html: str, tmp_path: Pat
 def test_the_browser_would_complain(html: str, tmp_path: Path) -> None:
     """Tests that errors and requests would be seen: the page's own policy forbids what is put into it here."""
     spoiled = html.replace("</body>", '<script>1</script><img src="http://127.0.0.1:9/x.png" alt="x"></body>')
-    _, console = _opened(spoiled, tmp_path, 1200)
+    _, console = opened(spoiled, tmp_path, 1200)
     assert "inline script" in console
     assert "127.0.0.1:9/x.png" in console
