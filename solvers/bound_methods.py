@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-MAX_PAIRS_FOR_COSTLY = 1_000
-"""Up to so many pairs of task and GPU the costly bounds take a fraction of a second."""
+COSTLY_SECONDS = 5.0
+"""Longest time of a costly bound that nobody named and nobody limits; what takes longer is cut short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,8 @@ class BoundMethod:
     rule
         The contention that the bound is made for, None for none; without contention another bound is as good.
     is_costly
-        Whether the bound of a DAG is left out, unless it is named, above `MAX_PAIRS_FOR_COSTLY`.
+        Whether the bound may take seconds on large instances: constructions go without it, and unless it is named it
+        is cut short after `COSTLY_SECONDS`.
     without_edges
         Whether the bound is left out, unless it is named, where there are edges, because others are better there.
     needs_search
@@ -81,7 +82,6 @@ class BoundMethod:
             and not self.needs_search
             and self.only in (None, objective)
             and self.rule in (None, contention)
-            and (not self.is_costly or instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_COSTLY)
             and not (self.without_edges and instance.num_edges)
             and (self.max_jobs is None or instance.num_jobs <= self.max_jobs)
         )

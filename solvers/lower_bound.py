@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
 from instances.fields import one_of
+from solvers.bound_methods import COSTLY_SECONDS
 from solvers.bound_table import BoundTable
 from solvers.check_arguments import (
     check_buffers,
@@ -126,7 +127,9 @@ def lower_bound(
                 continue
             on_method(name, table)
             if name in problem.bounds:
-                method, until = problem.bounds[name], watch.seconds + share
+                method = problem.bounds[name]
+                most = COSTLY_SECONDS if methods is None and method.is_costly else math.inf
+                until = watch.seconds + min(share, most)
 
                 def seconds_left(until: float = until) -> float:
                     return 0.0 if interrupt.heard else max(0.0, until - watch.seconds)

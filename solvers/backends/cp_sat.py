@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +16,15 @@ from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, objective_value
 from solvers.backends.down_sets import searched_down_sets
-from solvers.backends.memory_refutation import EFFORT, MemoryRefutation
+from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
 from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ortools.sat.python import cp_model
 
     from formulations.dag.windows import Windows
@@ -58,7 +60,10 @@ proves where loads bind (within a second on several that `no_lp` does not move a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
-    """What one phase found: schedule, bound, whether it is infeasible, seconds and deterministic time in the solver."""
+    """What one phase found: schedule, bound, whether it is infeasible, seconds and deterministic time in the solver.
+
+    `is_too_heavy` says that the model was too large for its share of the time: see `TOO_HEAVY`.
+    """
 
     schedule: DagSchedule | None
     lower_bound: int | None
@@ -66,6 +71,7 @@ class _Answer:
     is_finished: bool
     seconds: float
     effort: float
+    is_too_heavy: bool = False
 
 
 def cp_sat(
@@ -76,7 +82,8 @@ def cp_sat(
     With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
     search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
     all windows, a second phase proves; then both once more. Where memory binds, makespans are refuted in between
-    (`MemoryRefutation`). With 8 threads or more one phase does everything.
+    (`MemoryRefutation`). With 8 threads or more one phase does everything. Under a time limit, a model that turns out
+    to be too heavy leaves the time to large neighbourhoods and bounds (`_without_model`).
 
     Parameters
     ----------
@@ -95,15 +102,21 @@ def cp_sat(
     is_free = Contention(contention) is Contention.NONE
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
     for number, phase in enumerate(_phases(run.threads)):
-        probe = number > 0 and is_small and not run.should_stop()
+        probe, probing_left = number > 0 and not run.should_stop(), _seconds_of_share(run, SHARE_OF_PROBING)
         if probe and number == 1:
-            bound = max(bound, probing(instance, objective, contention))
+            bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
             run.report(None, bound)
         at_most = None if schedule is None else objective_value(instance, schedule, objective)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         within = windows(
-            instance, objective, lower_bound=bound, objective_at_most=at_most, contention=contention, probe=probe
+            instance,
+            objective,
+            lower_bound=bound,
+            objective_at_most=at_most,
+            contention=contention,
+            probe=probe,
+            seconds_left=probing_left,
         )
         if within.is_empty:
             _refuse_infeasible(instance, schedule, bound)
@@ -124,6 +137,10 @@ def cp_sat(
             break
         seconds += answer.seconds
         effort_left -= answer.effort
+        if answer.is_too_heavy and is_free:
+            schedule = _better(instance, objective, schedule, answer.schedule)
+            found = _without_model(instance, objective, schedule, max(bound, answer.lower_bound or 0), run)
+            return replace(found, backend_seconds=seconds + found.backend_seconds)
         asked = f"ortools {version_of('ortools')}"
         if answer.is_infeasible:
             _refuse_infeasible(instance, schedule, bound)
@@ -147,6 +164,49 @@ def cp_sat(
                 return rounds.outcome(backend_seconds=seconds)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
+
+
+SHARE_OF_PROBING = 0.1
+"""Largest share of the time that is left for probing, before a phase."""
+
+TOO_HEAVY = 0.02
+"""A model is too heavy if building it takes this share of the time that is left, or if the first phase ends with fewer
+conflicts than there are literals: then CP-SAT has not begun to learn, and presolve takes most of its time. Both are
+measured as they happen, under a time limit only."""
+
+SHARE_OF_REFUTATION = 0.15
+"""Share of the time that is left, after probing, for refuting makespans where memory binds and the model is heavy."""
+
+
+def _seconds_of_share(run: ExactRun, share: float) -> Callable[[], float]:
+    """Return what tells the seconds that are left of a share of the time that is left now, infinite without a limit."""
+    until = (1.0 - share) * run.seconds_left() if math.isfinite(run.seconds_left()) else 0.0
+    return lambda: 0.0 if run.should_stop() else max(0.0, run.seconds_left() - until)
+
+
+def _without_model(
+    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, bound: int, run: ExactRun
+) -> Outcome:
+    """Spend the time that is left on probing, large neighbourhoods (`lns`), and refuting where memory binds."""
+    from solvers.backends.lns import lns
+
+    bound = max(bound, probing(instance, objective, seconds_left=_seconds_of_share(run, SHARE_OF_PROBING)))
+    run.report(None, bound)
+    refutes = Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
+    last = SHARE_OF_REFUTATION * run.seconds_left() if refutes else 0.0
+    limit = None if run.time_limit is None else run.time_limit - last
+    found: Outcome = lns(instance, objective, replace(run, start=schedule, lower_bound=bound, time_limit=limit))
+    schedule = _better(instance, objective, schedule, found.schedule)
+    value = None if schedule is None else objective_value(instance, schedule, objective)
+    if refutes and not run.must_stop() and (value is None or value > bound):
+        refutation = MemoryRefutation(instance, schedule, bound, run)
+        refutation.climb(EFFORT)
+        schedule, bound = refutation.schedule, refutation.bound
+        value = None if schedule is None else objective_value(instance, schedule, objective)
+    termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
+    if value is not None and value <= bound:
+        termination = Termination.FINISHED
+    return replace(found, schedule=schedule, lower_bound=bound, termination=termination)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +278,10 @@ def _solve_phase(
     """Build the model within its windows and solve it."""
     from ortools.sat.python import cp_model
 
+    left = run.seconds_left()
     model = CpSatModel(instance, objective, within, should_give_up=run.must_stop, contention=contention)
+    if math.isfinite(left) and left - run.seconds_left() > TOO_HEAVY * left:
+        return _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0, is_too_heavy=True)
     if schedule is not None:
         model.hint(schedule)
     solver = _solver(instance, run, phase, effort_left)
@@ -236,6 +299,10 @@ def _solve_phase(
         is_finished=status == cp_model.OPTIMAL,
         seconds=solver.wall_time,
         effort=solver.response_proto.deterministic_time,
+        is_too_heavy=phase.reinsertion > 0
+        and math.isfinite(left)
+        and status in (cp_model.FEASIBLE, cp_model.UNKNOWN)
+        and solver.response_proto.num_conflicts < model.num_literals,
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
+import solvers.lower_bound as lower_bound_module
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
@@ -127,15 +128,19 @@ def test_default_contains_the_best_without_search(window_example: DagInstance, o
     assert names == [name for name in BOUND_METHODS if name in names]
 
 
-def test_costly_bounds_are_left_out_of_large_instances() -> None:
-    """Tests that above the limit of pairs the costly bounds are computed only when named."""
-    small, large = (DagInstance.from_lists([[1] * 10] * count) for count in (100, 101))
+@pytest.mark.parametrize("tasks", [100, 400])
+def test_costly_bounds_are_cut_short_instead_of_left_out(tasks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that costly bounds are there at any size, in the seconds that are theirs unless they are named."""
+    instance = DagInstance.from_lists([[1] * 10] * tasks)
     costly = {
         name for name, method in BOUND_METHODS.items() if method.is_costly and method.is_default and method.only is None
     }
     assert costly
-    assert costly <= {bound.method for bound in lower_bound(small)}
-    assert not costly & {bound.method for bound in lower_bound(large)}
+    assert costly <= {bound.method for bound in lower_bound(instance)}
+    monkeypatch.setattr(lower_bound_module, "COSTLY_SECONDS", 0.0)
+    proofs = {bound.method: bound.proof for bound in lower_bound(instance)}
+    assert all("cut short" in proofs[name] for name in costly)
+    assert all("cut short" not in bound.proof for bound in lower_bound(instance, methods=sorted(costly)))
 
 
 def test_exact_method_as_bound(example_e: DagInstance) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ from heuristics.dag.list_scheduling import heft
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from solvers.backends import cp_sat as module
+from solvers.backends import lns as lns_module
 from solvers.backends.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
 from solvers.backends.down_sets import DownSetRounds
+from solvers.backends.lns import lns
 from solvers.run.contradiction import ContradictionError
-from solvers.run.outcome import Termination
+from solvers.run.outcome import Outcome, Termination
 from solvers.solve import solve
 from tests.runs import run_with
 
@@ -65,7 +68,7 @@ class Phases:
 @pytest.fixture
 def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
-    monkeypatch.setattr(module, "probing", lambda instance, objective, contention: 0)
+    monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(
         module,
@@ -299,3 +302,24 @@ def test_probing_and_reinsertion_leave_the_second_phase_less_to_do(
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8))
     assert len(phases.asked) == 1
     assert objective_value(join_example, outcome.schedule, Objective.MAKESPAN) == outcome.lower_bound == 10
+
+
+@pytest.mark.parametrize(("time_limit", "is_handed_over"), [(60.0, True), (None, False)])
+def test_a_heavy_model_leaves_the_time_to_neighbourhoods_and_bounds(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None, is_handed_over: bool
+) -> None:
+    """Tests that where building takes too long `lns` gets the time, probing proves, and CP-SAT is not asked."""
+    asked: list[float | None] = []
+
+    def heard(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcome:
+        asked.append(run.time_limit)
+        return lns(instance, objective, replace(run, time_limit=None), iterations=1)
+
+    monkeypatch.setattr(lns_module, "lns", heard)
+    monkeypatch.setattr(module, "TOO_HEAVY", -1.0)  # any time is too long
+    start = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
+    outcome = cp_sat(join_example, Objective.MAKESPAN, replace(exact_run(time_limit=time_limit), start=start))
+    assert (outcome.lower_bound, outcome.termination) == (10, Termination.FINISHED)
+    assert objective_value(join_example, outcome.schedule, Objective.MAKESPAN) == 10
+    assert asked == ([60.0] if is_handed_over else [])
+    assert (outcome.solver is None) == is_handed_over
