@@ -22,11 +22,11 @@ from instances.dag.verify import verify_dag_schedule
 from instances.fields import Fields
 from instances.json_document import content_hash, parse_json
 from instances.text_file import read_text, whole_file, write_text
-from solvers.run.outcome import Status
+from solvers.run.outcome import Status, Termination
 from solvers.run.versions import hardware, versions
 from solvers.solve import solve
 from studies.adversary.random_family import RandomFamily, random_ratios
-from studies.adversary.ratio import DEFAULT_LIMIT, Contestant, RatioOracle
+from studies.adversary.ratio import DEFAULT_LIMIT, Contestant, InterruptedRunError, RatioOracle
 from studies.adversary.search_space import InstanceSpace
 
 if TYPE_CHECKING:
@@ -203,6 +203,8 @@ def check_certificate(folder: Path, *, time_limit: float = DEFAULT_SECONDS) -> l
         If the certificate cannot be read.
     ValueError
         If the file is no certificate.
+    InterruptedRunError
+        If Ctrl-C ended a run.
     """
     document = _document(parse_json(read_text(folder / CERTIFICATE)))
     problems: list[str] = []
@@ -335,12 +337,15 @@ def _check_optimum(
     if document["proof"].get("confirmed_by") is not None:
         limits |= {"confirm": True, "confirm_time_limit": time_limit}
     result = solve(instance, "cp-sat", objective=objective, **limits)
+    second = result.confirmation
+    if Termination.INTERRUPTED in (result.termination, second and second.reason):
+        raise InterruptedRunError("cp-sat")
     if result.status is not Status.OPTIMAL:
         problems.append(f"optimum: expected a proof within {time_limit:g} s, got none ({result.termination}).")
     else:
         _expect(problems, "optimum", result.objective, document["optimum"])
-    if result.confirmation is not None and result.confirmation.confirmed_by is None:
-        problems.append(f"proof.confirmed_by: expected a second model that does, got {result.confirmation.reason}.")
+    if second is not None and second.confirmed_by is None:
+        problems.append(f"proof.confirmed_by: expected a second model that does, got {second.reason}.")
 
 
 def _check_run(

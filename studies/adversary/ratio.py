@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from solvers.result import Result
 
 
-class InterruptedRunError(Exception):
-    """Ctrl-C ended a run early, so that its result is not that of a whole run."""
+class InterruptedRunError(KeyboardInterrupt):
+    """Ctrl-C ended a run early, so that its result is not that of a whole run. Uncaught, it ends the command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,6 +133,8 @@ def adversary_command(
         settings = _settings(heuristic, rival, instance, contest.objective, start, search, certificate)
         with RunProgress() as progress:
             outcome = run_adversary(settings, out, progress.update)
+    if outcome.certificate is None and outcome.is_interrupted:
+        raise KeyboardInterrupt
     if outcome.certificate is None:
         raise BadInputError(f"{method}: expected a start with a schedule and a proven optimum, got none; see {out}.")
     if outcome.is_interrupted:

@@ -6,12 +6,15 @@ import csv
 import json
 import shutil
 import signal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from heuristics.search.progress import Callback
 from instances.dag.json import read_dag_instance, read_dag_schedule
 from solvers.backends.second_opinion import Opinion
+from solvers.solve import solve
 from studies.adversary import run as run_adversary_module
 from studies.adversary.certificate import AdversaryFolder, check_certificate
 from studies.adversary.run import ratio_figure
@@ -249,6 +252,27 @@ def test_ctrl_c_in_the_confirmation(run: Run, tmp_path: Path, monkeypatch: pytes
     assert document["random_instances"]["count"] == 3
     assert (document["proof"]["confirmed_by"], document["proof"]["not_confirmed"]) == (None, "interrupted")
     assert check_certificate(tmp_path / "w") == []
+
+
+def test_ctrl_c_before_the_first_instance(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a search that has found nothing yet ends as interrupted, not as one that was asked in vain."""
+    monkeypatch.setattr(run_adversary_module, "adversary_search", lambda *given, **options: (None, False))
+    ended = run("study", "adversary", "min-min", "--out", "w", *SMALL)
+    assert (ended.status, ended.out) == (130, "")
+
+
+def test_ctrl_c_while_a_certificate_is_checked(run: Run, stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that nothing is said to be wrong with a certificate because a proof or a confirmation was interrupted."""
+    stopping = Callback()
+    stopping.wants_stop = True
+    with monkeypatch.context() as patch:
+        patch.setattr("studies.adversary.certificate.solve", partial(solve, callback=stopping))
+        ended = run("study", "adversary", "--verify", str(stored))
+        assert (ended.status, ended.out) == (130, "")
+    interrupted = Opinion(reason="interrupted")
+    monkeypatch.setattr("solvers.confirmation.claim.second_opinion", lambda *given, **options: interrupted)
+    ended = run("study", "adversary", "--verify", str(stored))
+    assert (ended.status, ended.out) == (130, "")
 
 
 def test_a_death_between_two_files(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
