@@ -44,8 +44,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("jax")))
         os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
         os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
-    if hasattr(config, "workerinput") and config.args == config.getini("testpaths"):
-        _rewrite_a_share(config, config.workerinput)
+    if config.args == config.getini("testpaths"):
+        COMPILATION.is_timed = True  # all tests together need all kernels: no second is spent on them as plain Python
+        if hasattr(config, "workerinput"):
+            _rewrite_a_share(config, config.workerinput)
 
 
 def _rewrite_a_share(config: pytest.Config, worker: dict[str, str]) -> None:
