@@ -209,6 +209,28 @@ BOUND_METHODS = {
         distribution="highspy",
         is_default=False,  # about a second
     ),
+    "gpu-load": BoundMethod(
+        path="formulations.dag.bounds.live_memory:gpu_load",
+        proof="work of one GPU, least time before and behind it, in every placement of the groups",
+        knows_buffers=True,
+    ),
+    "ramp": BoundMethod(
+        path="formulations.dag.bounds.live_memory:ramp",
+        proof="work of one GPU and what memory leaves idle at its ends, in every placement of the groups",
+        knows_buffers=True,
+    ),
+    "memory-chain": BoundMethod(
+        path="formulations.dag.bounds.live_memory:memory_chain",
+        proof="copies of a task that wait for each other's memory, in every placement of the groups",
+        knows_buffers=True,
+    ),
+    "one-stage": BoundMethod(
+        path="solvers.backends.one_stage:one_stage",
+        proof="one GPU at a time in CP-SAT, all others as delays",
+        distribution="ortools",
+        needs_search=True,
+        knows_buffers=True,
+    ),
     "memory-refutation": BoundMethod(
         path="solvers.backends.memory_refutation:memory_refutation",
         proof="all makespans below are refuted by CP-SAT on placement, memory and transfers together",

@@ -74,6 +74,7 @@ METHODS = {
         kind="exact",
         summary="CP-SAT model with windows from heads and tails, warm-started, two phases",
         source="ours, on OR-Tools",
+        knows_buffers=True,
     ),
     "down-sets": Method(
         path="solvers.backends.down_sets:down_sets",

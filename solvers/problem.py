@@ -227,8 +227,9 @@ class Problem:
         """Return the names of bounds that a table lists: for DAGs all without search, for jobs those worth it."""
         if self.start_bounds is None:
             return self.default_bounds(instance)
-        rules = (None, contention)
-        return [name for name, bound in self.bounds.items() if bound.rule in rules and not bound.needs_search]
+        rules, has_buffers = (None, contention), getattr(instance, "has_buffers", False)
+        listed = {name: bound for name, bound in self.bounds.items() if has_buffers or not bound.knows_buffers}
+        return [name for name, bound in listed.items() if bound.rule in rules and not bound.needs_search]
 
     def goal(self, instance: Any, objective: str | None, contention: Contention | str) -> Goal:
         """Return what a run works on, with the default objective for None.

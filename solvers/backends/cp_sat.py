@@ -81,9 +81,10 @@ def cp_sat(
 
     With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
     search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
-    all windows, a second phase proves; then both once more. Where memory binds, makespans are refuted in between
-    (`MemoryRefutation`). With 8 threads or more one phase does everything. Under a time limit, a model that turns out
-    to be too heavy leaves the time to large neighbourhoods and bounds (`_without_model`).
+    all windows, a second phase proves; then both once more. Buffers, groups and the stage span have a model of their
+    own (`BufferSearch`). Where memory binds, makespans are refuted in between (`MemoryRefutation`). With 8 threads or
+    more one phase does everything. Under a time limit, a model that turns out to be too heavy leaves the time to large
+    neighbourhoods and bounds (`_without_model`).
 
     Parameters
     ----------
@@ -97,6 +98,10 @@ def cp_sat(
     RuntimeError
         If the solver refuses the model.
     """
+    if instance.has_buffers or Objective(objective) is Objective.STAGE_SPAN:
+        from solvers.backends.cp_sat_buffers import BufferSearch
+
+        return BufferSearch(instance, objective, run).solve()
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
     effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
     is_free = Contention(contention) is Contention.NONE

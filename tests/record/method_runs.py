@@ -353,7 +353,10 @@ def bounds_record(problem: str, *, wide: bool = False, every: int = 1) -> dict[s
     it is a sample, see `_sample`.
     """
     bounds = BOUND_METHODS if problem == "dag" else JOBS_BOUND_METHODS
-    names: list[str | None] = [*(name for name, method in bounds.items() if not method.needs_search), None]
+    names: list[str | None] = [
+        *(name for name, method in bounds.items() if not method.needs_search and not method.knows_buffers),
+        None,
+    ]
     found: dict[str, dict[str, str]] = {}
     for number, name in enumerate(names):
         is_costly = name in LINEAR_PROGRAMS or (name is None and problem == "jobs")
