@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def contrasts(
     if by is not None:
         one_of(by, list(frame.columns), "by")
     groups = [("all", frame)] if by is None else [(str(value), part) for value, part in frame.groupby(by, sort=True)]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for group, part in groups:
         means = study_gaps(part, budget).mean_gaps()
         for label, other in pairs:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import glob
 import json
 import math
+import os
 import re
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instances.clusters.cluster import CLUSTER_PRESETS, parse_cluster
@@ -16,6 +19,7 @@ from instances.generators.dag.generate import generate
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
 from instances.jobs.instance import JobsInstance
 from instances.readers.dag.bundled import BUNDLED, bundled_instance
+from instances.readers.jobs.read import TRACE_SOURCES, read_jobs
 from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
     HETEROGENEITY,
@@ -25,6 +29,7 @@ from studies.experiment.specification import (
     InstanceGrid,
     JobsGrid,
     StudySpec,
+    TraceWindows,
 )
 
 if TYPE_CHECKING:
@@ -120,6 +125,8 @@ def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -
         place = f"instances[{index}]"
         if isinstance(source, InstanceFiles):
             several = _from_files(source, spec, place)
+        elif isinstance(source, TraceWindows):
+            several = _from_trace(source, place, stored)
         elif isinstance(source, BundledInstances):
             several = _from_package(source, stored)
         elif isinstance(source, JobsGrid):
@@ -158,6 +165,58 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
                 family=FILE_FAMILY,
                 load=load_factor(instance) if isinstance(instance, JobsInstance) else None,
             )
+
+
+TRACE_FOLDER = "OPTGAP_TRACES"
+"""Environment variable with the folder of recorded traces."""
+
+
+def _from_trace(source: TraceWindows, place: str, stored: Stored) -> Iterator[StudyInstance]:
+    """Read the windows of a trace; a window that is stored needs no file."""
+    for number in range(source.count):
+        row = source.first_row + number * source.stride
+        given = {
+            "trace": source.trace,
+            "jobs": source.jobs,
+            "first_row": row,
+            "cluster": source.cluster,
+            "load": source.load,
+            "seed": source.seed,
+            "parameters": dict(source.parameters),
+        }
+        origin = json.dumps(given, sort_keys=True)
+        instance = stored(origin)
+        if instance is None:
+            path = _trace_file(source, place)
+            try:
+                made = read_jobs(
+                    source.trace,
+                    path,
+                    skip_rows=row,
+                    count=source.jobs,
+                    cluster=parse_cluster(source.cluster),
+                    load=source.load,
+                    seed=source.seed,
+                    **source.parameters,
+                )
+            except (ValueError, TypeError) as error:
+                raise _refusal(place, error) from error
+            instance = dataclasses.replace(made, name=f"{source.trace}-n{source.jobs}-row{row}")
+        assert isinstance(instance, JobsInstance)
+        yield StudyInstance(
+            instance=instance, origin=origin, family=source.trace, cluster=source.cluster, load=source.load
+        )
+
+
+def _trace_file(source: TraceWindows, place: str) -> Path:
+    """Return the file of a trace, from the working directory or the folder of traces."""
+    for folder in (Path(), Path(os.environ.get(TRACE_FOLDER, "."))):
+        if (folder / source.file).is_file():
+            return folder / source.file
+    raise ValueError(
+        f"{place}.file: expected {source.file} here or in the folder that {TRACE_FOLDER} names, got none; it is "
+        f"{TRACE_SOURCES[source.trace]}."
+    )
 
 
 def _from_package(source: BundledInstances, stored: Stored) -> Iterator[StudyInstance]:

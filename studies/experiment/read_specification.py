@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from instances.clusters.cost_model import CostModel
 from instances.fields import TomlTable, checked_text
 from instances.readers.dag.bundled import BUNDLED
+from instances.readers.jobs.read import JOBS_READERS
 from instances.spelling import did_you_mean
 from instances.text_file import read_text
 from solvers.check_arguments import MAX_THREADS
@@ -29,6 +30,7 @@ from studies.experiment.specification import (
     SearchBudget,
     StudyMethod,
     StudySpec,
+    TraceWindows,
 )
 
 if TYPE_CHECKING:
@@ -189,8 +191,8 @@ def _check_distinct(names: list[str], place: str, what: str) -> None:
 
 def read_instance_table(
     table: TomlTable, problem: Problem
-) -> InstanceGrid | JobsGrid | InstanceFiles | BundledInstances:
-    """Read patterns of files, names of bundled instances, or a grid of generated instances of a problem.
+) -> InstanceGrid | JobsGrid | TraceWindows | InstanceFiles | BundledInstances:
+    """Read patterns of files, names of bundled instances, windows of a trace, or a grid of generated instances.
 
     Raises a `ValueError` if a field is missing, unknown, one of the other problem, or has another value.
     """
@@ -208,6 +210,10 @@ def read_instance_table(
         bundled = BundledInstances(names=table.texts("bundled", choices=list(BUNDLED)))
         table.close()
         return bundled
+    if table.has("trace"):
+        windows = _trace_windows(table)
+        table.close()
+        return windows
     for family in table.texts("family"):
         if family in FAMILIES_OF[other.name]:
             expected = f'families of the problem "{problem.name}" ({", ".join(FAMILIES_OF[problem.name])})'
@@ -259,6 +265,22 @@ def _jobs_grid(table: TomlTable, families: tuple[str, ...]) -> JobsGrid:
         count=table.integer("count", 1, low=1, high=MAX_COUNT),
         seed=table.integer("seed", 0),
         tick_seconds=table.positive("tick_seconds", None),
+        parameters=table.parameters("parameters"),
+    )
+
+
+def _trace_windows(table: TomlTable) -> TraceWindows:
+    """Read windows of a recorded trace."""
+    return TraceWindows(
+        trace=table.text("trace", choices=list(JOBS_READERS)),
+        file=table.text("file"),
+        jobs=table.integer("jobs", low=1, high=MAX_SIZE),
+        first_row=table.integer("first_row", 0),
+        stride=table.integer("stride", 0),
+        count=table.integer("count", 1, low=1, high=MAX_COUNT),
+        cluster=table.text("cluster"),
+        load=table.positive("load", None),
+        seed=table.integer("seed", 0),
         parameters=table.parameters("parameters"),
     )
 

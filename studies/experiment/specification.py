@@ -26,7 +26,7 @@ FAMILIES_OF = {name: tuple(resolved(problem.families)) for name, problem in PROB
 
 FIELDS_OF = {
     DAG: ("tasks", "ccr", "heterogeneity", "cost", "name", "bundled"),
-    JOBS: ("jobs", "load", "tick_seconds"),
+    JOBS: ("jobs", "load", "tick_seconds", "trace"),
 }
 """Fields of ``[[instances]]`` that only one problem has."""
 
@@ -144,6 +144,38 @@ class InstanceFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TraceWindows:
+    """Jobs of a recorded trace: windows of it, one instance each.
+
+    Parameters
+    ----------
+    trace, file
+        Format in `instances.readers.jobs.read.JOBS_READERS`, and the file: a path, or a name in `TRACE_FOLDER`.
+    jobs
+        Jobs of a window, after the filters.
+    first_row, stride, count
+        The windows begin at the rows first_row, first_row + stride, ... of the file.
+    cluster, load
+        As for the reader.
+    seed
+        Of the modelled networks, the same for all windows.
+    parameters
+        Further options of the reader, such as ``max_gpus``.
+    """
+
+    trace: str
+    file: str
+    jobs: int
+    first_row: int = 0
+    stride: int = 0
+    count: int = 1
+    cluster: str
+    load: float | None = None
+    seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BundledInstances:
     """Instances that come with the package: keys of `instances.readers.dag.bundled.BUNDLED`."""
 
@@ -227,7 +259,7 @@ class StudySpec:
     repetitions: int = 1
     objective: Objective | JobsObjective = Objective.MAKESPAN
     threads: int = 1
-    instances: tuple[InstanceGrid | JobsGrid | InstanceFiles | BundledInstances, ...]
+    instances: tuple[InstanceGrid | JobsGrid | TraceWindows | InstanceFiles | BundledInstances, ...]
     methods: tuple[StudyMethod, ...]
     budgets: tuple[SearchBudget, ...]
     bounds: tuple[str, ...] = ("default",)

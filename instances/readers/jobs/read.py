@@ -27,6 +27,13 @@ JOBS_READERS: dict[str, Format] = {
 """Formats by name."""
 
 
+TRACE_SOURCES = {
+    "philly": "Philly/training_data/philly_data_training.csv of DIR-LAB/Gen-Parallel-Workloads on GitHub, also gzipped",
+    "helios": "Helios/training_data/helios_data_training.csv of DIR-LAB/Gen-Parallel-Workloads on GitHub, also gzipped",
+}
+"""Where the traces come from; they are not part of the package."""
+
+
 def read_jobs(format_name: str, path: str | PathLike[str], **options: object) -> JobsInstance:
     """Read a trace of jobs, in a format of `JOBS_READERS`, into an instance; errors as in `read_instance`."""
     instance: JobsInstance = read_format(JOBS_READERS, format_name, path, options)

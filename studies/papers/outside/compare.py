@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import time
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -235,16 +236,39 @@ def without_transfers(rng: np.random.Generator, tasks: int, gpus: int) -> DagIns
     return DagInstance.from_lists(durations, edges, latency=0, bytes_per_tick=1.0, name="no-transfers")
 
 
+def first_of(run: Callable[..., tuple[float, int]], *arguments: Any) -> float:
+    """Return the objective of a search."""
+    return run(*arguments)[0]
+
+
+def our_makespan(instance: DagInstance, method: str, seed: int) -> int:
+    """Return the makespan of a list scheduler of ours; 0 where it finds no schedule."""
+    return int(solve(instance, method, seed=seed, bounds=[]).objective or 0)
+
+
+def saga_makespan(instance: DagInstance, terms: dict[str, Any], scheduler: str, seed: int) -> int:
+    """Return the makespan of a scheduler of SAGA, which draws nothing."""
+    return verified_makespan(instance, saga_schedule(scheduler, terms))
+
+
+def our_optimum(instance: DagInstance, time_limit: float, seed: int) -> int | None:
+    """Return the makespan that CP-SAT proves optimal with our model; None without a proof."""
+    result = solve(instance, "cp-sat", seed=seed, time_limit=time_limit, threads=1)
+    return result.objective if result.objective == result.lower_bound else None
+
+
+def their_optimum(instance: DagInstance, time_limit: float, seed: int) -> int | None:
+    """Return that of PyJobShop's model."""
+    return solve_by_pyjobshop(instance, time_limit)
+
+
 def _warm_up() -> None:
     """Compile and import what is timed later."""
     instance, terms = related_instance(np.random.default_rng(0), 8, 2)
     for name in SEARCHES:
         for decoding in ("ranked", "eft"):
-            both_orders(
-                lambda s, g=(name, decoding, 60): run_ours(instance, *g, s),
-                lambda s, g=(name, decoding, 60): run_mealpy(instance, *g, s),
-                0,
-            )
+            for run in (run_ours, run_mealpy):
+                run(instance, name, decoding, 60, 0)
     for scheduler, ours in SAGA_SCHEDULERS.items():
         solve(instance, ours, bounds=[])
         saga_schedule(scheduler, terms)
@@ -265,28 +289,20 @@ def compare(entropy: int, count: int, evaluations: int, time_limit: float) -> di
             instance = generate(family, tasks=tasks, seed=seed, cluster=parse_cluster(cluster))
             for name in SEARCHES:
                 for decoding in ("ranked", "eft"):
-                    given = (name, decoding, evaluations)
+                    given = (instance, name, decoding, evaluations)
                     found = both_orders(
-                        lambda s, i=instance, g=given: run_ours(i, *g, s)[0],
-                        lambda s, i=instance, g=given: run_mealpy(i, *g, s)[0],
-                        seed % 1000,
+                        partial(first_of, run_ours, *given), partial(first_of, run_mealpy, *given), seed % 1000
                     )
                     rows.append({"with": "mealpy", "what": f"{name}, {decoding}", "tasks": tasks, **found})
         for tasks in (30, 100):
             made, terms = related_instance(np.random.default_rng([entropy, number, tasks]), tasks, 4)
             for scheduler, ours in SAGA_SCHEDULERS.items():
                 found = both_orders(
-                    lambda s, i=made, m=ours: int(solve(i, m, seed=s, bounds=[]).objective or 0),
-                    lambda s, i=made, t=terms, n=scheduler: verified_makespan(i, saga_schedule(n, t)),
-                    0,
+                    partial(our_makespan, made, ours), partial(saga_makespan, made, terms, scheduler), 0
                 )
                 rows.append({"with": "saga", "what": f"{scheduler} against {ours}", "tasks": tasks, **found})
         free = without_transfers(np.random.default_rng([entropy, number, 7]), 15, 3)
-        found = both_orders(
-            lambda s, i=free: solve(i, "cp-sat", seed=s, time_limit=time_limit, threads=1).lower_bound,
-            lambda s, i=free: solve_by_pyjobshop(i, time_limit),
-            0,
-        )
+        found = both_orders(partial(our_optimum, free, time_limit), partial(their_optimum, free, time_limit), 0)
         rows.append({"with": "pyjobshop", "what": "cp-sat, proven optimum", "tasks": 15, **found})
     versions = {name: version(name) for name in (*PACKAGES, "numpy", "ortools")}
     return {"entropy": entropy, "evaluations": evaluations, "versions": versions, "rows": rows}

@@ -13,7 +13,7 @@ from instances.dag.json import write_dag_instance
 from instances.generators.dag.generate import generate
 from instances.readers.dag.bundled import bundled_instance
 from studies.experiment import instances
-from studies.experiment.instances import expand_instances
+from studies.experiment.instances import TRACE_FOLDER, expand_instances
 from studies.experiment.read_specification import study_spec_from_toml
 from tests.studies.experiment.study_specs import small_spec
 
@@ -141,3 +141,54 @@ def test_stored_instances_are_not_made_again(example_e: DagInstance) -> None:
     items = expand_instances(small_spec(), stored={origin: example_e}.get)
     assert items[1].instance is example_e
     assert items[0].instance.num_tasks == 6
+
+
+TRACE = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n" + "".join(
+    f"{row},{row % 3},{1 + row % 2},0,1,{30 * (row % 4)},{100 + row},0,Pass\n" for row in range(30)
+)
+TRACE_SPEC = """
+[study]
+name = "windows"
+problem = "jobs"
+
+[[instances]]
+trace = "philly"
+file = "cut.csv"
+jobs = 6
+first_row = 2
+stride = 10
+count = 2
+load = 0.8
+cluster = "2*2xV100-16GB"
+parameters = { max_gpus = 2 }
+
+[[methods]]
+method = "fifo"
+"""
+
+
+def test_windows_of_a_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests which rows each window has, its place in the design, and that a stored window needs no file."""
+    (tmp_path / "cut.csv").write_text(TRACE)
+    monkeypatch.setenv(TRACE_FOLDER, str(tmp_path))
+    spec = study_spec_from_toml(TRACE_SPEC)
+    items = expand_instances(spec)
+    assert [item.instance.name for item in items] == ["philly-n6-row2", "philly-n6-row12"]
+    assert [(item.family, item.load, item.instance.num_jobs) for item in items] == [("philly", 0.8, 6)] * 2
+    assert [list(item.instance.job_names) for item in items] == [[str(row + n) for n in range(6)] for row in (2, 12)]
+    monkeypatch.setenv(TRACE_FOLDER, str(tmp_path / "nowhere"))
+    known = {item.origin: item.instance for item in items}
+    assert [item.instance for item in expand_instances(spec, stored=known.get)] == list(known.values())
+
+
+def test_absent_traces_say_where_they_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests the one line for a trace that is not there, and the place of an option that the reader refuses."""
+    monkeypatch.setenv(TRACE_FOLDER, str(tmp_path))
+    message = r"instances\[0\]\.file: expected cut\.csv here or in the folder .*; it is Philly/training_data/.*GitHub"
+    with pytest.raises(ValueError, match=message):
+        expand_instances(study_spec_from_toml(TRACE_SPEC))
+    (tmp_path / "cut.csv").write_text(TRACE)
+    with pytest.raises(ValueError, match=r"instances\[0\], count: expected at most 28"):
+        expand_instances(study_spec_from_toml(TRACE_SPEC.replace("jobs = 6", "jobs = 60")))
+    with pytest.raises(ValueError, match=r"instances\[0\]\.trace: expected one of philly, helios"):
+        study_spec_from_toml(TRACE_SPEC.replace('"philly"', '"borg"'))

@@ -36,7 +36,7 @@ COMPARING = re.compile(
 """Words of a statement that compares methods."""
 
 NO_COMPARISON = re.compile(
-    r"lower bounds?|best (proven|heuristic|schedule|bounds)|worst minus the best|worst cases?|anything better exists|"
+    r"lower bounds?|best (proven|heuristic|schedule|bounds)|worst minus the best|worst cases?|thing better exists|"
     r"less than a minute|works as well|worse instances may exist|the rise is paired|best that is known"
 )
 """Uses of these words that compare nothing."""
