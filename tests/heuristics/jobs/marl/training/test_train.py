@@ -168,7 +168,7 @@ def test_ctrl_c_in_a_later_start_keeps_the_best_of_all() -> None:
 
 def test_without_offers() -> None:
     """Tests that weights on offers are 0 before and after such a training, and that others learn."""
-    settings = tiny(offers=False, imitation_episodes=1, updates=1)
+    settings = tiny(offers=False, imitation_episodes=1, updates=0)
     trainer = MarlTrainer(settings, seed=3).fit(validation_set(settings))
     assert trainer.imitated_network_ is not None
     start, end = trainer.start_network_.parameters, trainer.imitated_network_.parameters
