@@ -47,6 +47,7 @@ def pipeline_instance(
     stage_bytes: Sequence[int] | None = None,
     gpus: int | None = None,
     layout: str = "loop",
+    places: Sequence[int] | None = None,
     fused: bool = False,
     slowdown: Sequence[float] | None = None,
     gpu_kinds: Sequence[str] | None = None,
@@ -73,6 +74,8 @@ def pipeline_instance(
         Number of GPUs; default one per stage.
     layout
         Where stages are if there are more of them than GPUs; one of `LAYOUTS`.
+    places
+        GPU of every stage, in the place of a layout.
     fused
         Whether B and W are one task of both durations, which frees everything.
     slowdown
@@ -87,7 +90,7 @@ def pipeline_instance(
     """
     stages = len(forward)
     check_integer("stages", stages, low=1)
-    gpus = check_integer("gpus", stages if gpus is None else gpus, low=1, high=stages)
+    gpus = check_integer("gpus", stages if gpus is None else gpus, low=1)
     micro_batches = check_integer("micro_batches", micro_batches, low=1)
     check_integer("transfer", transfer, low=0)
     until_backward = [1] * stages if until_backward is None else until_backward
@@ -96,7 +99,7 @@ def pipeline_instance(
     for place, values in (("backward", backward), ("weight", weight), ("until_backward", until_backward)):
         if len(values) != stages:
             raise ValueError(f"{place}: expected {stages} entries, one per stage, got {len(values)}.")
-    place_of_stage = gpu_of_stage(stages, gpus, layout)
+    place_of_stage = gpu_of_stage(stages, gpus, layout) if places is None else list(places)
     factors = [1.0] * gpus if slowdown is None else list(slowdown)
     durations: list[list[int | None]] = []
     names, groups, memory = list[str](), list[int](), list[int]()

@@ -10,7 +10,7 @@ from solvers.table import Table, wide_tables
 from studies.cli import options as opt
 from studies.cli.options import cluster
 from studies.cli.output import check_outputs, print_json, print_text
-from studies.input import BadInputError, options, reading
+from studies.input import BadInputError, options, reading, writing
 from studies.options import Names, option
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class ConvertOptions:
         None, "CSV table operator,kind,seconds of measured durations, used before modelled ones.", file="read"
     )
     set_: opt.SET = None
+    schedule_out: Path | None = option(None, "Schedule of the file to write too, torch-csv only.")
 
 
 def convert_command(
@@ -67,6 +68,8 @@ def convert_command(
     from instances.readers.jobs.read import JOBS_READERS
     from studies.cli.making_instances import convert_jobs_file, write_made
 
+    if wanted.schedule_out is not None and from_ != "torch-csv":
+        raise BadInputError(f"--schedule-out: expected none for {from_}; only torch-csv has a schedule.")
     if from_ in JOBS_READERS:
         convert_jobs_file(
             from_,
@@ -95,12 +98,20 @@ def convert_command(
         "scale": wanted.scale,
     }
     values = reader_options(from_, given, texts)
-    check_outputs([file, wanted.durations], [output])
+    check_outputs([file, wanted.durations], [output, wanted.schedule_out])
     durations = _durations(wanted.durations)
     shown = LiveProgress(f"reading {file.name}", is_search=False)
     with shown, reading(file), options(option_of_place(values), str(file)):
         instance = read_instance(from_, file, **values)
     document = {"converted_from": str(file), "from_format": from_}
+    if wanted.schedule_out is not None:
+        from instances.dag.json import write_dag_schedule
+        from studies.export.torch_csv import schedule_of_torch_csv
+
+        with reading(file):
+            schedule = schedule_of_torch_csv(instance, file)
+        with writing(wanted.schedule_out):
+            write_dag_schedule(instance, schedule, wanted.schedule_out)
     if durations is None:
         write_made(instance, output, document, as_json=as_json)
         return

@@ -68,6 +68,12 @@ EXPORTS: dict[str, Export] = {
         description="a row per task and transfer, with names, ticks and seconds",
         suffixes=(".csv", ".csv.gz"),
     ),
+    "torch-csv": Export(
+        path="studies.export.torch_csv:torch_csv",
+        description="a pipeline's passes by rank, for torch.distributed.pipelining",
+        suffixes=(".csv",),
+        problems=("dag",),
+    ),
     "svg": Export(path=_FIGURE, description="Gantt chart, vector graphics", suffixes=(".svg",), is_text=False),
     "png": Export(path=_FIGURE, description="Gantt chart, 150 dots per inch", suffixes=(".png",), is_text=False),
     "pdf": Export(path=_FIGURE, description="Gantt chart, for LaTeX", suffixes=(".pdf",), is_text=False),

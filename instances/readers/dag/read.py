@@ -32,6 +32,11 @@ READERS: dict[str, Format] = {
         "pipeline profiles of Zero Bubble: times and memory of F, B and W per stage",
         (".json",),
     ),
+    "torch-csv": Format(
+        ".dag.torch_csv:read_torch_csv",
+        "schedules of torch.distributed.pipelining: passes of every rank in order; times are modelled",
+        (".csv",),
+    ),
     "wfformat": Format(
         ".dag.wfformat:read_wfformat",
         "WfCommons WfFormat 1.5: scientific workflows with run times and files",

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from instances.dag.gantt import gantt_svg, plot_gantt
+from instances.dag.gantt import gantt_svg, memory_in_use, plot_gantt
 from instances.dag.instance import DagInstance
 from instances.dag.schedule import DagSchedule
 from instances.gantt_axes import MAX_LABELLED_BARS
@@ -142,3 +142,20 @@ def test_names_are_no_formulas() -> None:
     text = "".join(ElementTree.fromstring(svg).itertext())
     assert "$x_1$ <b>" in text
     assert "g0 ($\\bad$)" in text
+
+
+def test_memory_of_buffers_stands_below_the_lanes() -> None:
+    """Tests that an instance with buffers has a lane of memory per GPU, whose steps are what is held."""
+    instance = DagInstance.from_lists(
+        [[2], [3], [1]],
+        [(0, 1, 0), (1, 2, 0)],
+        task_memory=[1, 0, 0],
+        gpu_memory=[8],
+        buffers=[(0, 4, [1]), (0, 2, [2])],
+    )
+    schedule = DagSchedule(gpu=[0, 0, 0], start=[1, 3, 6])
+    ticks, used = memory_in_use(instance, schedule, 0)
+    assert (ticks.tolist(), used.tolist()) == ([0, 1, 6, 7], [1, 7, 3, 1])
+    labels = [label.get_text() for label in plot_gantt(instance, schedule).get_yticklabels()]
+    assert labels == ["g0 (GPU)", "g0 memory, up to 7 bytes of 8 bytes"]
+    assert len(plot_gantt(instance.without_buffers(), schedule).get_yticklabels()) == 1

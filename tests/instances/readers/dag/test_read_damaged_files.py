@@ -33,6 +33,7 @@ TEXTS = {
         '{"name": "a", "units": {"time": "microseconds"}, "stages": 2, "micro_batches": 2, "cost_f": [3, 4],\n'
         '"cost_b": 5, "cost_w": [2, 2], "cost_comm": 1, "mem_f": 4, "mem_b": -3, "mem_w": -1, "limit": [8, 12]}\n'
     ),
+    "torch-csv": "0F0,0F1,,0B0,0SEND_F1,0F2,0B1,,0B2\n,1F0,1B0,(1F1;1B1)OVERLAP_F_B,1F2,1B2\n",
     "wfformat": (
         '{"schemaVersion": "1.5", "workflow": {"specification": {"tasks": [\n'
         '{"id": "a", "parents": [], "children": ["b"], "outputFiles": ["f"]},\n'
