@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("optgap", "instances", "formulations", "heuristics", "solvers", "studies")
 CODE = {package: sorted((ROOT / package).rglob("*.py")) for package in PACKAGES}
 PAGES = [
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if ROOT / "docs" / "more" not in path.parents),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "studies/README.md")),
 ]
 

@@ -194,3 +194,34 @@ def test_learning_to_place() -> None:
     )
     assert "rewards tell the sum of JCTs: True" in shown
     assert _pictures(notebook) == 4
+
+
+@pytest.mark.slow
+def test_bring_your_own_model() -> None:
+    """Tests that a network becomes an instance, HEFT gets a gap against its proven optimum, and measurements count."""
+    pytest.importorskip("onnx", reason="the extra onnx is not installed")
+    notebook = nbformat.read(ROOT / "notebooks" / "bring_your_own_model.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    assert "84 tasks, 110 edges" in shown
+    assert "(optimality gap)" in shown
+    times = re.search(r"best GPU alone: (\d+) ticks, HEFT: (\d+), best: (\d+), bound: (\d+)", shown)
+    assert times is not None
+    alone, heft, best, bound = map(int, times.groups())
+    assert bound == best <= min(alone, heft)
+    assert "['look.html', 'trace.json']" in shown
+    assert "52 of 504 durations are measured" in shown
+
+
+@pytest.mark.slow
+def test_explore_a_schedule() -> None:
+    """Tests that the binding chains lead to a first task, and that pages and exports are written."""
+    notebook = nbformat.read(ROOT / "notebooks" / "explore_a_schedule.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    ends = {
+        name: int(end)
+        for name, end in re.findall(r"^(heft|cp-sat): ends at tick (\d+); .*F0\.\d$", shown, re.MULTILINE)
+    }
+    assert ends["cp-sat"] <= ends["heft"]
+    assert "['best.csv', 'best.json', 'best.lp', 'best.pdf', 'schedules.html']" in shown
