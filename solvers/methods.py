@@ -291,6 +291,17 @@ PIPELINE_METHODS = {
 }
 """Methods for DAGs that are pipelines (`instances.dag.pipeline`), by name; they refuse any other DAG."""
 
+BUFFER_METHODS = {
+    "buffer-list": Method(
+        path="heuristics.dag.buffer_lists:buffer_list",
+        kind="construction",
+        summary="any DAG with buffers and groups: the best of three lists that keep the memory limits",
+        source="ours",
+        knows_buffers=True,
+    ),
+}
+"""Methods for any DAG that are made for buffers and groups, by name."""
+
 JOBS_METHODS = {
     "cp-sat": Method(
         path="solvers.backends.cp_sat_jobs:cp_sat_jobs",

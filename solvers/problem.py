@@ -25,7 +25,7 @@ from instances.spelling import did_you_mean
 from instances.text_file import whole_file
 from solvers.bound_methods import BOUND_METHODS, JOBS_BOUND_METHODS
 from solvers.jobs_statistics import JobsStatistics, jobs_statistics
-from solvers.methods import JOBS_METHODS, METHODS, PIPELINE_METHODS, resolved
+from solvers.methods import BUFFER_METHODS, JOBS_METHODS, METHODS, PIPELINE_METHODS, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -309,11 +309,11 @@ DAG = Problem(
     objective_value=objective_value,
     verify=verify_dag_schedule,
     evaluate=lambda *arguments: Evaluation(objective=objective_value(*arguments)),
-    methods=ChainMap(PIPELINE_METHODS, METHODS),  # methods for any DAG come first
+    methods=ChainMap(PIPELINE_METHODS, BUFFER_METHODS, METHODS),  # methods for any DAG come first
     bounds=BOUND_METHODS,
     options=frozenset({"stop", "confirm", "confirm_time_limit", "contention"}),
     warm_starts=("heft", "cpop", "peft", "etf", "min-min", "max-min"),
-    buffer_starts=("pipeline-greedy",),
+    buffer_starts=("pipeline-greedy", "buffer-list"),
     special=lambda *kind: (("wspt",), ("smith-columns",)) if is_for_smiths_rule(*kind) else ((), ()),
     start_bounds=("join-aware-path", "area", "mean-busy-time"),
     result_sizes=(),

@@ -1,0 +1,196 @@
+"""List scheduling of any DAG with buffers and groups, which neither deadlocks nor overruns a memory limit."""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from heuristics.dag.pipeline_orders import OrderedTasks, fits_memory, transfer_delay
+from instances.dag.buffers import connected_parts, place_of_task, units
+from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from instances.dag.instance import DagInstance
+
+
+def buffer_list(instance: DagInstance, objective: Objective = Objective.MAKESPAN) -> DagSchedule | None:
+    """Return the best of three list schedules; None where no list keeps the memory limits.
+
+    Groups go, those with most work first, to the GPU on which the work would end first. A list is a topological order
+    in which tasks that ran one after the other would keep the limits: the next task is the ready one of highest
+    priority that still fits. Each task is appended to its GPU as soon as data, GPU and memory allow; a buffer counts as
+    held until all tasks that release it have their places, so that no task is ever placed that would have to be taken
+    back. Priorities are upward ranks (longest mean path to the end), parts one after the other, and parts one after the
+    other with what frees memory first. For the stage span, orders are shifted where that keeps the limits.
+
+    References
+    ----------
+    Ours; upward ranks as in HEFT (Topcuoglu, Hariri and Wu 2002).
+    """
+    gpu = _gpus(instance)
+    if gpu is None:
+        return None
+    found = []
+    for priority in _priorities(instance):
+        order = _list(instance, gpu, priority)
+        schedule = None if order is None else _placed(instance, gpu, order)
+        if schedule is not None:
+            found += [schedule, *_shifted(instance, schedule, objective)]
+    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+
+
+def _gpus(instance: DagInstance) -> list[int] | None:
+    """Return a GPU for every task; None where the groups' own memory does not fit in the order in which they come."""
+    place, gpu = place_of_task(instance), [0] * instance.num_tasks
+    busy = [0] * instance.num_gpus
+    left = [None if limit < 0 else int(limit) for limit in instance.gpu_memory]
+    work = {tuple(unit): int(instance.durations[unit].max(axis=1).sum()) for unit in units(instance)}
+    needs = {unit: int(instance.task_memory[list(unit)].sum()) for unit in work}
+    for unit in sorted(work, key=lambda unit: (place[unit[0]].sum() != 1, -needs[unit], -work[unit], unit)):
+        ends = {
+            k: busy[k] + int(instance.durations[list(unit), k].sum())
+            for k in np.flatnonzero(place[unit[0]]).tolist()
+            if left[k] is None or needs[unit] <= (left[k] or 0)
+        }
+        if not ends:
+            return None
+        k = min(ends, key=lambda k: (ends[k], k))
+        busy[k] = ends[k]
+        if left[k] is not None:
+            left[k] = (left[k] or 0) - needs[unit]
+        for task in unit:
+            gpu[task] = k
+    return gpu
+
+
+def _priorities(instance: DagInstance) -> list[list[tuple[float, ...]]]:
+    """Return three sort keys per task; smaller ones come first."""
+    mean = np.where(instance.allowed, instance.durations, 0).sum(axis=1) / np.maximum(instance.allowed.sum(axis=1), 1)
+    rank = mean.copy()
+    after: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    for tail, head in instance.edges.tolist():
+        after[tail].append(head)
+    for task in instance.topological_order[::-1].tolist():
+        rank[task] += max((rank[head] for head in after[task]), default=0.0)
+    part_of = {task: number for number, part in enumerate(connected_parts(instance)) for task in part}
+    frees = np.zeros(instance.num_tasks)
+    sizes = instance.buffer_bytes[instance.buffer_releases[:, 0]]
+    np.add.at(frees, instance.buffer_releases[:, 1], sizes)
+    np.subtract.at(frees, instance.buffer_task, instance.buffer_bytes)
+    tasks = range(instance.num_tasks)
+    return [
+        [(-float(rank[task]), task) for task in tasks],
+        [(part_of[task], -float(rank[task]), task) for task in tasks],
+        [(part_of[task], -float(frees[task]), -float(rank[task]), task) for task in tasks],
+    ]
+
+
+def _list(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tuple[float, ...]]) -> list[int] | None:
+    """Return a topological order that keeps the limits if tasks run one after the other; None where it gets stuck."""
+    after: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    missing = [0] * instance.num_tasks
+    for tail, head in instance.edges.tolist():
+        after[tail].append(head)
+        missing[head] += 1
+    takes, waits_for, owned = [0] * instance.num_tasks, list[int](), list[tuple[int, int]]()
+    released_by: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    for number, (task, size, tasks) in enumerate(instance.buffers):
+        takes[task] += size
+        waits_for.append(len(tasks))
+        owned.append((gpu[task], size))
+        for other in tasks:
+            released_by[other].append(number)
+    left = _free_memory(instance, gpu)
+    ready = [(priority[task], task) for task in range(instance.num_tasks) if missing[task] == 0]
+    heapq.heapify(ready)
+    order: list[int] = []
+    too_large: list[tuple[tuple[float, ...], int]] = []
+    while ready or too_large:
+        if not ready:
+            return None
+        entry = heapq.heappop(ready)
+        task = entry[1]
+        free = left[gpu[task]]
+        if free is not None and takes[task] > free:
+            too_large.append(entry)
+            continue
+        if free is not None:
+            left[gpu[task]] = free - takes[task]
+        order.append(task)
+        for number in released_by[task]:
+            waits_for[number] -= 1
+            k, size = owned[number]
+            free = left[k]
+            if waits_for[number] == 0 and free is not None:
+                left[k] = free + size
+        for head in after[task]:
+            missing[head] -= 1
+            if missing[head] == 0:
+                heapq.heappush(ready, (priority[head], head))
+        if released_by[task]:
+            for entry in too_large:
+                heapq.heappush(ready, entry)
+            too_large = []
+    return order
+
+
+def _free_memory(instance: DagInstance, gpu: Sequence[int]) -> list[int | None]:
+    """Return the memory that the tasks themselves leave on every GPU; None where there is no limit."""
+    held = np.bincount(gpu, weights=instance.task_memory, minlength=instance.num_gpus).astype(np.int64)
+    return [None if limit < 0 else int(limit - held[k]) for k, limit in enumerate(instance.gpu_memory)]
+
+
+def _placed(instance: DagInstance, gpu: Sequence[int], order: Sequence[int]) -> DagSchedule:
+    """Append the tasks of a list to their GPUs, each as soon as data, GPU and memory allow."""
+    before: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_tasks)]
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        before[head].append((tail, transfer_delay(instance, edge, gpu[tail], gpu[head])))
+    takes = [0] * instance.num_tasks
+    waits_for, last_end, owned = list[int](), list[int](), list[tuple[int, int]]()
+    released_by: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    for number, (task, size, tasks) in enumerate(instance.buffers):
+        takes[task] += size
+        waits_for.append(len(tasks))
+        last_end.append(0)
+        owned.append((gpu[task], size))
+        for other in tasks:
+            released_by[other].append(number)
+    left = _free_memory(instance, gpu)
+    ends: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_gpus)]  # (tick, bytes) that will be free again
+    start, finish, free_at = [0] * instance.num_tasks, [0] * instance.num_tasks, [0] * instance.num_gpus
+    for task in order:
+        k = gpu[task]
+        begin = max(int(instance.release[instance.job_of_task[task]]), free_at[k])
+        begin = max([begin, *(finish[tail] + delay for tail, delay in before[task])])
+        free = left[k]
+        if free is not None:
+            while ends[k] and (ends[k][0][0] <= begin or free < takes[task]):
+                tick, size = heapq.heappop(ends[k])
+                begin, free = max(begin, tick), free + size
+            left[k] = free - takes[task]
+        start[task], finish[task] = begin, begin + int(instance.durations[task, k])
+        free_at[k] = finish[task] if instance.durations[task, k] > 0 or takes[task] else free_at[k]
+        for number in released_by[task]:
+            waits_for[number] -= 1
+            last_end[number] = max(last_end[number], finish[task])
+            if waits_for[number] == 0:
+                place, size = owned[number]
+                heapq.heappush(ends[place], (last_end[number], size))
+    return DagSchedule(gpu=np.array(gpu, dtype=np.int64), start=np.array(start, dtype=np.int64), instance=instance)
+
+
+def _shifted(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> list[DagSchedule]:
+    """Return the schedule of least stage span with the same orders, if that is asked for and keeps the limits."""
+    if Objective(objective) is not Objective.STAGE_SPAN:
+        return []
+    position = {task: number for number, task in enumerate(instance.topological_order.tolist())}
+    orders: list[list[int]] = [[] for _ in range(instance.num_gpus)]
+    for task in sorted(position, key=lambda task: (int(schedule.start[task]), position[task])):
+        orders[int(schedule.gpu[task])].append(task)
+    shifted = OrderedTasks(instance, orders).schedule(objective)
+    return [] if shifted is None or not fits_memory(instance, shifted.gpu, shifted.start) else [shifted]
