@@ -95,14 +95,14 @@ def test_whales_against_the_optimum() -> None:
     assert re.search(r"^\d+ runs finished, 0 failed$", shown, re.MULTILINE)
     assert "All gaps are optimality gaps: the optima of all 12 instances are proven." in shown
     assert "-" not in re.findall(r"mean gap (\S+) %", shown)
-    assert len(re.findall(r"^\S.*: mean gap .*worl-rtgs", shown, re.MULTILINE)) == 9
+    assert len(re.findall(r"^\S.*: mean gap .*worl-rtgs", shown, re.MULTILINE)) == 10
     wins = re.findall(r" is better than .+ on (\d+) of 12 instances, worse on (\d+)\.", shown)
     assert len(wins) == 8
     assert all(int(won) + int(lost) <= 12 for won, lost in wins)
     latex = re.search(r"^%.*?end\{tabular\}", shown, re.DOTALL | re.MULTILINE)
     assert latex is not None
     head, *rows = check_latex(latex[0])
-    assert (head[0], len(rows)) == ("method", 10)
+    assert (head[0], len(rows)) == ("method", 11)
     assert "Reductions of worl-rtgs at 60 evaluations" in shown
     assert _pictures(notebook) == 4
 
