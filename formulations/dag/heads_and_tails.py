@@ -48,6 +48,7 @@ def heads_and_tails(
     join_aware: bool = True,
     makespan_at_most: int | None = None,
     contention: Contention = Contention.NONE,
+    among: NDArray[np.bool_] | None = None,
 ) -> HeadsAndTails:
     """Compute heads and tails.
 
@@ -67,6 +68,8 @@ def heads_and_tails(
     makespan_at_most
         Exclude pairs with head + duration + tail above it, until nothing changes: bounds that follow hold for schedules
         within that makespan only.
+    among
+        Pairs of task and GPU to choose from, shape (n, m); default all that are allowed.
     """
     before, after = predecessors(instance), successors(instance)
     same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
@@ -91,7 +94,7 @@ def heads_and_tails(
         release=np.zeros(instance.num_tasks, dtype=np.int64),
     )
     durations, task_memory, gpu_memory = instance.durations, instance.task_memory, instance.gpu_memory
-    allowed = instance.allowed
+    allowed = instance.allowed if among is None else among
     servers = server_of_gpu(instance) if Contention(contention) is Contention.NIC else None
     while True:
         heads = _heads(forward, durations, task_memory, gpu_memory, allowed, join_aware, servers)

@@ -9,7 +9,14 @@ from instances.spelling import did_you_mean
 from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
-from studies.cli.running_methods import ProofOptions, RunOptions, chosen_objective, note_unused_threads, problem_of_file
+from studies.cli.running_methods import (
+    ProofOptions,
+    RunOptions,
+    chosen_objective,
+    note_unused_threads,
+    problem_of_file,
+    write_certificate,
+)
 from studies.input import BadInputError, options, quoted, reading
 
 if TYPE_CHECKING:
@@ -43,7 +50,7 @@ def bound_command(
     names = None if methods is None else _names(problem, methods)
     objective = chosen_objective(problem, run.objective)
     proof.check(problem)
-    check_outputs([file], [csv, latex])
+    check_outputs([file], [csv, latex, proof.certificate])
     with reading(file):
         instance = problem.codec.read_instance(file)
     with options({"contention": "--contention"}, "bound"), LiveProgress("bounding") as progress:
@@ -66,6 +73,7 @@ def bound_command(
         )
     if not table:
         table.unless_interrupted()
+    write_certificate(proof.certificate, instance, objective, run.time_limit)
     write_text_output(csv, table.to_csv)
     write_text_output(latex, lambda: BoundComparison([table]).to_latex())
     if as_json:

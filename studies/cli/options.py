@@ -196,6 +196,14 @@ AGAINST = Annotated[
         help="Exact method that bounds the instance first, within the time limit; the gap is to what it proves.",
     ),
 ]
+CERTIFICATE = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate",
+        metavar="FILE",
+        help="Proof of a bound to write, which check_certificate.py checks without this package.",
+    ),
+]
 BOUND_METHODS = Annotated[
     str | None,
     typer.Option(

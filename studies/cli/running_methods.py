@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from instances.spelling import did_you_mean
 from studies.cli import options as opt
 from studies.cli.input import is_jobs_file
-from studies.cli.output import note
+from studies.cli.output import note, write_text_output
 from studies.input import BadInputError
 
 if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
     from solvers.problem import Problem
 
 
@@ -31,6 +32,7 @@ class ProofOptions:
     confirm: opt.CONFIRM = False
     confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None
     contention: opt.CONTENTION = "none"
+    certificate: opt.CERTIFICATE = None
 
     def check(self, problem: "Problem") -> None:
         """Refuse options that mean nothing for the problem, and time for a confirmation that is not asked for.
@@ -40,9 +42,36 @@ class ProofOptions:
         contention = None if self.contention == "none" else self.contention
         refuse_given(problem, confirm=self.confirm or None, confirm_time_limit=self.confirm_time_limit)
         refuse_given(problem, contention=contention)
+        if self.certificate is not None and problem.name != "dag":
+            raise BadInputError(f"--certificate: expected none for a {problem.name} instance, got {self.certificate}.")
         if self.confirm_time_limit is not None and not self.confirm:
             expected = "expected none without --confirm"
             raise BadInputError(f"--confirm-time-limit: {expected}, got {self.confirm_time_limit:g}.")
+
+
+CERTIFICATE_SECONDS = 30.0
+"""Time for finding a proof that can be written, where no time limit is given."""
+
+
+def write_certificate(path: Path | None, instance: "DagInstance", objective: str, time_limit: float | None) -> None:
+    """Write the proof of the best bound that can be written as one, and say which; None stands for no file.
+
+    Raises a `BadInputError` if the file cannot be written, or no such proof is known for the objective.
+    """
+    from formulations.dag.bounds.certificates import bound_certificate
+    from heuristics.search.clock import Stopwatch
+    from instances.dag.objective import FINISH_OBJECTIVES, Objective
+
+    if path is None:
+        return
+    if objective not in FINISH_OBJECTIVES:
+        raise BadInputError(f"--certificate: expected none for {objective}, got {path}.")
+    watch, limit = Stopwatch(), CERTIFICATE_SECONDS if time_limit is None else time_limit
+    made = bound_certificate(
+        instance.without_buffers(), Objective(objective), seconds_left=lambda: max(0.0, limit - watch.seconds)
+    )
+    write_text_output(path, lambda: made.text(Objective(objective)))
+    note(f"{path}: {objective} at least {made.bound}, proof of kind {made.kind}.")
 
 
 def note_unused_threads(threads: int | None) -> None:

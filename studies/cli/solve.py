@@ -14,6 +14,7 @@ from studies.cli.running_methods import (
     note_unused_threads,
     problem_of_file,
     refuse_given,
+    write_certificate,
 )
 from studies.input import BadInputError, options, reading, writing
 from studies.options import integer
@@ -61,7 +62,7 @@ def solve_command(
     limits: dict[str, Any] = {"time_limit": run.time_limit, "threads": run.threads, "seed": run.seed}
     parameters = _parameters(problem, method, set_ or [], evaluations, proof)
     check_suffix(gantt, (".svg", ".png"))
-    check_outputs([file], [schedule_out, gantt])
+    check_outputs([file], [schedule_out, gantt, proof.certificate])
     with reading(file):
         instance = problem.codec.read_instance(file)
     places = {"contention": "--contention"} | {name: f"--set {name}" for name in parameters}
@@ -97,6 +98,7 @@ def solve_command(
         elif path is not None:
             with writing(path):
                 write(instance, result.schedule, path)
+    write_certificate(proof.certificate, instance, common["objective"], run.time_limit)
     if as_json:
         print_json(result.to_dict())
     else:

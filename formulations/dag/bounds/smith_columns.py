@@ -44,7 +44,7 @@ share of the previous direction in a new one. Measured on 40 x 4 and 60 x 4 unre
 0.1 % of the value after 2,000."""
 
 
-class Column(NamedTuple):
+class GpuColumn(NamedTuple):
     """What may stand on one GPU: tasks in Smith's order, with arrays of their shape."""
 
     task: NDArray[np.int64]
@@ -79,20 +79,58 @@ def smith_columns(
     """
     if Objective(objective) is not Objective.WEIGHTED_COMPLETION:
         return 0
-    weight = task_weights(instance)
-    busy = np.bincount(instance.job_of_task, minlength=instance.num_jobs) > 0
-    idle = int(instance.weight[~busy] @ instance.release[~busy])
+    found = priced_columns(instance, contention, seconds_left=seconds_left, is_exact=False)
+    return idle_completion(instance) if found is None else found.bound
+
+
+class PricedColumns(NamedTuple):
+    """The bound with what proves it: weights of tasks, and their prices in shares 1 / fineness of a weighted tick."""
+
+    bound: int
+    fineness: int
+    weight: NDArray[np.int64]
+    price: NDArray[np.int64]
+
+
+MOST_CELLS = 20_000_000
+"""Cells of all tasks on one GPU, one per tick of work, up to which the value of prices is computed exactly."""
+
+
+def priced_columns(
+    instance: DagInstance,
+    contention: Contention = Contention.NONE,
+    *,
+    seconds_left: Callable[[], float] = without_limit,
+    is_exact: bool = True,
+) -> PricedColumns | None:
+    """Return the best prices and what they prove; None where the numbers are too large.
+
+    With `is_exact` the value is that of the formula, without merged cells, and None where that takes too many cells.
+    """
+    weight, idle = task_weights(instance), idle_completion(instance)
     around = heads_and_tails(instance, contention=contention)
     columns = _columns(instance, weight, around.heads, around.job_tails, around.allowed & (weight > 0)[:, None])
     longest = max((int(column.duration.sum() + column.offset.max(initial=0)) for column in columns), default=0)
     fineness = min(FINEST, LARGEST // max(2 * int(weight.sum()) * max(longest, 1), 1))
     if fineness < 1:  # the weights times the horizon are near the largest integers
-        return idle
+        return None
     columns = [column._replace(weight=column.weight * fineness) for column in columns]
     most = weight * (fineness * longest)  # a larger price would only add to what it takes away
     start, load = _greedy_prices(columns, weight, shortest_durations(instance))
-    best = _ascent(columns, np.minimum(start, most), most, 2 * load, seconds_left)
-    return idle + max(-(-best // fineness), 0)
+    best, price = _ascent(columns, np.minimum(start, most), most, 2 * load, seconds_left)
+    if is_exact:
+        cells = [int(column.duration.sum()) + 1 for column in columns]
+        if any(count * len(column.task) > MOST_CELLS for count, column in zip(cells, columns, strict=True)):
+            return None
+        chosen, best = np.zeros(len(price), dtype=np.int64), sum(price.tolist())
+        best += sum(int(cheapest_set(one, price, count, 1, chosen)) for count, one in zip(cells, columns, strict=True))
+    return PricedColumns(max(-(-(idle * fineness + best) // fineness), 0), fineness, weight, price)
+
+
+def idle_completion(instance: DagInstance) -> int:
+    """Return the weighted completion of the jobs without tasks, which complete at their release."""
+    idle = np.bincount(instance.job_of_task, minlength=instance.num_jobs) == 0
+    return int(instance.weight[idle] @ instance.release[idle])
 
 
 def task_weights(instance: DagInstance) -> NDArray[np.int64]:
@@ -119,7 +157,7 @@ def _columns(
     heads: NDArray[np.int64],
     tails: NDArray[np.int64],
     allowed: NDArray[np.bool_],
-) -> list[Column]:
+) -> list[GpuColumn]:
     """Return the tasks that may stand on each GPU by increasing duration over weight; work begins at the least head."""
     columns = []
     for k in range(instance.num_gpus):
@@ -131,7 +169,7 @@ def _columns(
         in_order = sorted(triples, key=cmp_to_key(_later_by_smiths_rule))
         tasks = np.array([task for _, _, task in in_order], dtype=np.int64)
         duration, begin = instance.durations[tasks, k], int(heads[tasks, k].min())
-        columns.append(Column(tasks, duration, weight[tasks], begin + duration + tails[tasks, k]))
+        columns.append(GpuColumn(tasks, duration, weight[tasks], begin + duration + tails[tasks, k]))
     return columns
 
 
@@ -141,7 +179,7 @@ def _later_by_smiths_rule(one: tuple[int, int, int], other: tuple[int, int, int]
 
 
 def _greedy_prices(
-    columns: list[Column], weight: NDArray[np.int64], shortest: NDArray[np.int64]
+    columns: list[GpuColumn], weight: NDArray[np.int64], shortest: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], int]:
     """Return what each task costs itself and later ones in a greedy schedule, shape (n,), and its largest load.
 
@@ -165,13 +203,13 @@ def _greedy_prices(
 
 
 def _ascent(
-    columns: list[Column],
+    columns: list[GpuColumn],
     start: NDArray[np.float64],
     most: NDArray[np.int64],
     load: int,
     seconds_left: Callable[[], float],
-) -> int:
-    """Return the best value of the bound over prices along averaged subgradients, in shares of a weighted tick.
+) -> tuple[int, NDArray[np.int64]]:
+    """Return the best value of the bound in shares of a weighted tick, and its prices, along averaged subgradients.
 
     Work beyond `load` on one GPU is not told apart.
     """
@@ -179,7 +217,7 @@ def _ascent(
     cells = cells_for(load, sizes)
     width, work = -(-(load + 1) // cells), sizes * cells
     here, direction, ambition, standstill = start, np.zeros(len(start)), AMBITION, 0
-    best, best_here, chosen = 0, start, np.zeros(len(start), dtype=np.int64)
+    best, best_here, chosen = 0, np.zeros(len(start)), np.zeros(len(start), dtype=np.int64)
     matters = most > 0
     for _ in range(min(MOST_ROUNDS, MOST_STEPS // max(work, 1) + 1)):
         if seconds_left() <= 0:
@@ -201,7 +239,7 @@ def _ascent(
         if length < 1e-12:
             break
         here = np.clip(here + ((1 + ambition) * max(best, 1) - value) / length * direction, 0, most)
-    return best
+    return best, np.clip(np.rint(best_here), 0, most).astype(np.int64)
 
 
 def cells_for(load: int, sizes: int) -> int:
@@ -210,7 +248,7 @@ def cells_for(load: int, sizes: int) -> int:
 
 
 @brief_kernel()
-def cheapest_set(column: Column, price: NDArray[np.int64], cells: int, width: int, chosen: NDArray[np.int64]) -> int:
+def cheapest_set(column: GpuColumn, price: NDArray[np.int64], cells: int, width: int, chosen: NDArray[np.int64]) -> int:
     """Return the least cost of a set of tasks less their prices, at most 0; count its tasks in `chosen`.
 
     Invariant: for every set of the tasks so far, the cell of some label has a cost of at most that of the set and an

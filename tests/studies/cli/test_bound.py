@@ -12,6 +12,7 @@ import pytest
 
 from instances.dag.instance import DagInstance
 from instances.dag.json import write_dag_instance
+from optgap.check_certificate import check
 from solvers.backends.highs import run_highs
 from solvers.backends.second_opinion import Answer, SecondHighs
 from solvers.bound_table import RECORD_COLUMNS
@@ -132,3 +133,15 @@ def test_infeasible_instance(run: Run, tmp_path: Path) -> None:
     claims = {item["claim"]: item["confirmed_by"] for item in ended.document["confirmations"]}
     assert claims["no schedule at all"].startswith("disjunctive MILP")
     assert check_latex((tmp_path / "b.tex").read_text())[1] == ["refuted", "3", "0", "2", "--", "infeasible"]
+
+
+@pytest.mark.parametrize("command", [("bound", "--methods", "area"), ("solve", "-m", "heft")])
+def test_certificate_is_written_and_accepted(
+    run: Run, example_e: DagInstance, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Tests that both commands write a proof that the checker accepts, and say on the second stream what it proves."""
+    write_dag_instance(example_e, tmp_path / "i.json")
+    ended = run(command[0], "i.json", *command[1:], "--certificate", "c.txt", "--time-limit", "20", "--json")
+    assert ended.status == 0
+    assert check(str(tmp_path / "i.json"), str(tmp_path / "c.txt")) == ("makespan", 15)
+    assert ended.err == "c.txt: makespan at least 15, proof of kind paths.\n"

@@ -158,6 +158,8 @@ def test_methods_lists_both_problems(run: Run) -> None:
             "--objective: expected makespan or weighted_completion ",
         ),
         (("bound", "e.json", "--methods", "virtual-srpt"), "--methods: expected one of critical-path, "),
+        (("bound", "w.json", "--certificate", "c.txt"), "--certificate: expected none for a jobs instance, got c.txt."),
+        (("bound", "e.json", "--certificate", "e.json"), "e.json: expected"),
         (("study", "online", "--compare", "x"), "--compare: expected one of policies, noise, "),
         (("study", "online", "--loads", "0"), "--loads: expected a number in 0..1000, got 0."),
         (("study", "online", "--figure", "f.jpg"), "f.jpg: expected a name that ends in .png or .pdf or .svg."),

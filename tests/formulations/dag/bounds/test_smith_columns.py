@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from formulations.dag.bounds import smith_columns as module
 from formulations.dag.bounds.single_machine import eastman_even_isaacs
-from formulations.dag.bounds.smith_columns import Column, cheapest_set, smith_columns, task_weights
+from formulations.dag.bounds.smith_columns import GpuColumn, cheapest_set, smith_columns, task_weights
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
@@ -111,7 +111,7 @@ def test_cheapest_set_is_that_of_an_enumeration(tasks: list[tuple[int, int, int,
     best = min(cost(order) for subset in sets for order in permutations(subset))
     columns = np.array(tasks, dtype=np.int64).reshape(-1, 4).T
     duration, weight, tail, price = (np.ascontiguousarray(row) for row in columns)
-    column = Column(np.arange(len(tasks)), duration, weight, duration + tail)
+    column = GpuColumn(np.arange(len(tasks)), duration, weight, duration + tail)
     chosen = np.zeros(len(tasks), dtype=np.int64)
     least = cheapest_set(column, price, 31 // width + 1, width, chosen)
     assert least == best if width == 1 else least <= best

@@ -1,0 +1,60 @@
+"""Tests of writing certificates; the tests of the checker say that they are accepted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from formulations.dag.bounds.certificates import _overlap, bound_certificate
+from formulations.dag.bounds.paths import join_aware_path
+from formulations.dag.bounds.refuted_makespans import energetic, probing
+from formulations.dag.bounds.smith_columns import smith_columns
+from instances.clusters.cost_model import CostModel
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
+
+MAKESPAN, WEIGHTED = Objective.MAKESPAN, Objective.WEIGHTED_COMPLETION
+
+
+@pytest.mark.parametrize("family", ["cholesky", "chains", "inception", "independent", "layered"])
+def test_certificates_reach_energetic_reasoning(family: str) -> None:
+    """Tests that windows, prices of memory and assumptions prove what energetic reasoning does, and never more."""
+    instance = generate(family, tasks=9, seed=2, cost=CostModel(memory_tightness=0.8, ccr=1.0))
+    made = bound_certificate(instance, MAKESPAN)
+    assert energetic(instance, MAKESPAN) <= made.bound <= probing(instance, MAKESPAN)
+
+
+def test_certificate_of_the_weighted_completion() -> None:
+    """Tests that columns are written where they prove more than paths, with weights and prices above zero."""
+    instance = generate("unrelated-machines", tasks=20, seed=1)
+    made = bound_certificate(instance, WEIGHTED)
+    assert (made.kind, made.bound) == ("columns", smith_columns(instance, WEIGHTED))
+    assert made.lines[0] == "fineness 0 32"
+    assert all(int(line.split()[2]) > 0 for line in made.lines)
+    huge = DagInstance.from_lists([[2**40], [3]], job_of_task=[0, 1], release=[0, 0], weight=[2**20, 1])
+    assert bound_certificate(huge, WEIGHTED).kind == "paths"
+
+
+def test_without_time_or_tasks_something_is_written() -> None:
+    """Tests that no seconds leave paths or the area, and no tasks a bound of 0."""
+    instance = generate("layered", tasks=12, seed=1)
+    made = bound_certificate(instance, MAKESPAN, seconds_left=lambda: 0.0)
+    assert made.bound >= join_aware_path(instance, MAKESPAN)
+    assert made.kind in ("paths", "area")
+    for objective in (MAKESPAN, WEIGHTED):
+        nothing = bound_certificate(DagInstance.from_lists([], num_gpus=2), objective)
+        assert (nothing.bound, nothing.kind, nothing.lines) == (0, "paths", [])
+
+
+def test_area_of_even_work_by_hand() -> None:
+    """Tests four tasks of 3 ticks on two equal GPUs: work of 12 ticks, so 6 each."""
+    made = bound_certificate(DagInstance.from_lists([[3, 3]] * 4), MAKESPAN, seconds_left=lambda: 0.0)
+    assert (made.bound, made.kind) == (6, "area")
+
+
+@pytest.mark.parametrize(("begin", "end", "least"), [(0, 12, 4), (2, 6, 2), (4, 8, 2), (6, 8, 0), (0, 3, 0)])
+def test_least_work_inside_a_window(begin: int, end: int, least: int) -> None:
+    """Tests a run of 4 ticks between ticks 2 and 10 by hand: the first or the last position has the least inside."""
+    head, duration, latest = (np.array([value]) for value in (2, 4, 8))
+    assert _overlap(head, duration, latest, begin, end).tolist() == [least]

@@ -1,0 +1,159 @@
+"""Tests of the checker of certificates: what it accepts is true, and edits do not change what it accepts."""
+
+from __future__ import annotations
+
+import ast
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formulations.dag.bounds.certificates import bound_certificate
+from instances.clusters.cost_model import CostModel
+from instances.dag.json import write_dag_instance
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
+from instances.generators.dag.generate import generate
+from optgap import check_certificate
+from optgap.check_certificate import RefusedError, check
+from tests.brute_force import optimum
+from tests.strategies import dag_instances
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from instances.dag.instance import DagInstance
+
+CHECKER = Path(check_certificate.__file__)
+TIGHT = CostModel(memory_tightness=0.8, ccr=1.0)
+
+
+def written(instance: DagInstance, objective: Objective, folder: Path) -> tuple[str, str]:
+    """Write an instance and the certificate of its best bound; return the two paths."""
+    write_dag_instance(instance, folder / "instance.json")
+    (folder / "certificate.txt").write_text(bound_certificate(instance, objective).text(objective))
+    return str(folder / "instance.json"), str(folder / "certificate.txt")
+
+
+@given(instance=dag_instances(max_tasks=6, max_jobs=3), objective=st.sampled_from(FINISH_OBJECTIVES))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_accepted_is_true(instance: DagInstance, objective: Objective, tmp_path: Path) -> None:
+    """Tests against brute force that every certificate is accepted and proves no more than the optimum."""
+    proved = check(*written(instance, objective, tmp_path))
+    best = optimum(instance, objective)
+    assert proved[0] == objective
+    assert best is None or proved[1] <= best
+
+
+@pytest.mark.slow
+@given(instance=dag_instances(max_tasks=7, max_jobs=3), objective=st.sampled_from(FINISH_OBJECTIVES))
+@settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_accepted_is_true_at_length(instance: DagInstance, objective: Objective, tmp_path: Path) -> None:
+    """Tests the same on many more instances."""
+    best = optimum(instance, objective)
+    assert best is None or check(*written(instance, objective, tmp_path))[1] <= best
+
+
+def edited(lines: Sequence[str], rng: random.Random) -> list[str]:
+    """Change a number, remove, repeat or exchange lines, at random."""
+    lines, place = list(lines), rng.randrange(len(lines))
+    words = lines[place].split()
+    numbers = [index for index, word in enumerate(words) if word.isdecimal()]
+    kind = rng.randrange(6)
+    if kind == 0:
+        del lines[place]
+    elif kind == 1:
+        lines.insert(place, lines[rng.randrange(len(lines))])
+    elif kind == 2:
+        other = rng.randrange(len(lines))
+        lines[place], lines[other] = lines[other], lines[place]
+    elif numbers:
+        index = rng.choice(numbers)
+        value = int(words[index])
+        words[index] = str(rng.choice([value + 1, max(0, value - 1), 0, 2 * value, rng.randrange(2 * value + 2)]))
+        lines[place] = " ".join(words)
+    return lines
+
+
+CASES = [
+    ("cholesky", Objective.MAKESPAN, "refuted"),
+    ("independent", Objective.MAKESPAN, "area"),
+    ("layered", Objective.WEIGHTED_COMPLETION, "paths"),
+    ("unrelated-machines", Objective.WEIGHTED_COMPLETION, "columns"),
+]
+
+
+@pytest.mark.parametrize("edits", [25, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("family", "objective", "kind"), CASES)
+def test_no_edit_changes_an_accepted_claim(
+    family: str, objective: Objective, kind: str, edits: int, tmp_path: Path
+) -> None:
+    """Tests that random edits are refused, or are accepted with the very same claim, such as a needless line less."""
+    instance = generate(family, tasks=9, seed=3, cost=CostModel() if kind == "area" else TIGHT)
+    paths = written(instance, objective, tmp_path)
+    lines = Path(paths[1]).read_text().splitlines()
+    claim, rng, refused = check(*paths), random.Random(1), 0
+    for _ in range(edits):
+        Path(paths[1]).write_text("\n".join(edited(lines, rng)) + "\n")
+        try:
+            assert check(*paths) == claim
+        except (RefusedError, ValueError, LookupError, TypeError):
+            refused += 1
+    assert refused > edits / 4
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("bound", "bound 14"), "expected 13"),
+        (("bound", "bound 012"), "expected 1 integers"),
+        (("objective", "objective stage_span"), "a known objective"),
+        (("proof", "proof word-of-honour"), "kind of proof"),
+        (("deadline", "deadline 99"), "expected more work than there is time"),
+        (("suppose", "suppose 99 0"), "expected a task and a GPU"),
+        (("contradiction", "window 0 5 5 1"), "a beginning before the end"),
+        (("contradiction", "window 9 0 5 1"), "expected a GPU"),
+        (("contradiction", "memory 0 1"), "expected a GPU with a limit"),
+        (("contradiction", "believe 1"), "expected suppose"),
+        (("end", "contradiction\nend"), "nothing after the last contradiction"),
+    ],
+)
+def test_what_is_wrong_is_said(change: tuple[str, str], why: str, tmp_path: Path, example_e: DagInstance) -> None:
+    """Tests the reasons for a refusal, line by line."""
+    write_dag_instance(example_e, tmp_path / "instance.json")
+    text = "optgap-certificate 1\nobjective makespan\nbound 13\nproof refuted\ndeadline 12\nsuppose 0 0\nsuppose 0 1\n"
+    text += "contradiction\ncontradiction\nwindow 0 0 13 1\ncontradiction\nend\n"
+    lines = text.splitlines()
+    place = next(index for index, line in enumerate(lines) if line.startswith(change[0]))
+    lines[place] = f"{change[1]}\n{lines[place]}" if change[0] == "contradiction" else change[1]
+    (tmp_path / "certificate.txt").write_text("\n".join(lines) + "\n")
+    with pytest.raises(RefusedError, match=why):
+        check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+
+
+def test_the_file_runs_alone_and_says_what_is_proved(tmp_path: Path, example_e: DagInstance) -> None:
+    """Tests the command in an isolated Python, accepted with status 0 and refused with status 1, also compressed."""
+    instance, certificate = written(example_e, Objective.MAKESPAN, tmp_path)
+    write_dag_instance(example_e, tmp_path / "instance.json.gz")
+    for path in (instance, f"{instance}.gz"):
+        command = [sys.executable, "-I", str(CHECKER), path, certificate]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+        assert done.stdout.startswith("proved: makespan at least ")
+    Path(certificate).write_text("end\n")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (done.returncode, done.stderr.startswith("refused: expected the lines")) == (1, True)
+    assert subprocess.run(command[:3], capture_output=True, check=False).returncode == 1
+
+
+def test_the_checker_is_short_and_needs_only_python() -> None:
+    """Tests that the file has at most 300 lines and imports modules of the standard library alone."""
+    text = CHECKER.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 300
+    nodes = list(ast.walk(ast.parse(text)))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
