@@ -62,6 +62,11 @@ READERS: dict[str, Format] = {
         "neural networks: operators with FLOPs and bytes from their shapes (extra onnx)",
         (".onnx",),
     ),
+    "chakra": Format(
+        ".dag.chakra:read_chakra",
+        "MLCommons Chakra execution traces: the ranks of a job, with sends and collectives",
+        (".et", ".et.gz", ".json"),
+    ),
 }
 """Formats by name."""
 

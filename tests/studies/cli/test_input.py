@@ -223,6 +223,7 @@ PUBLIC_FILES: dict[str, tuple[str, str]] = {
     "wfformat": ('{"name": "w", "workflow": []}', "schemaVersion: expected text"),
     "alibaba-v2018": ("M1,1,j_1,1,Terminated,5,x,100,0.5\n", "line 1: expected"),
     "heterogeneous-text": ("#tasks\n1 a\n", "line 1: expected #critical"),
+    "chakra": ('{"workload_graph": [{"Id": 1}]}', "workload_graph[0]: expected a node with Id, Name, NodeType"),
     "csv": ("task,V100\na,fast\n", "line 2: expected a time in seconds, or - where it may not run, a number of at"),
 }
 """One broken file per format that can be converted."""

@@ -47,6 +47,10 @@ TEXTS = {
     ),
     "heterogeneous-text": "#critical\n0.0\n#tasks\n0: 4, 6\n1: 3, 8\n#edges\n0: 0, 1, 7\n#end\n",
     "csv": 'task,memory_bytes,V100,T4\n"load, all",64,1e-3,0.002\nconv,,3.5e-3,-\n',
+    "chakra": (
+        '{"workload_graph": [{"Id": 7, "Name": "relu", "NodeType": 4, "ctrlDeps": [3], "runtime": 5},\n'
+        '{"Id": 9, "Name": "sum", "NodeType": 7, "data_deps": [7], "runtime": 2, "comm_size": 64, "comm_type": 0}]}\n'
+    ),
     "onnx": (  # y = x @ w for x of shape (1, 3) and a weight w of shape (3, 2)
         '\x08\x08:K\n\x11\n\x01x\n\x01w\x12\x01y"\x06MatMul\x12\x01g*\t\x08\x03\x08\x02\x10\x01B\x01wZ\x13\n\x01x\x12\x0e\n\x0c\x08\x01'
         "\x12\x08\n\x02\x08\x01\n\x02\x08\x03b\x13\n\x01y\x12\x0e\n\x0c\x08\x01\x12\x08\n\x02\x08\x01\n\x02\x08\x02B\x04\n\x00\x10\r"
