@@ -56,7 +56,7 @@ def test_other_files_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"small\.json\.gz: expected the content 0{16}\.\.\., got "):
         restore_store(folder / FILE, tmp_path / "a", "0" * 64)
     write_text(tmp_path / "x.json", json.dumps({"format": "other"}))
-    with pytest.raises(ValueError, match="format: expected optgap-kept-runs/1, got 'other'"):
+    with pytest.raises(ValueError, match="format: expected one of optgap-kept-runs/1, got 'other'"):
         restore_store(tmp_path / "x.json", tmp_path / "b")
     write_text(tmp_path / "y.json", "[1]")
     with pytest.raises(ValueError, match=r"y\.json: expected a document of the format optgap-kept-runs/1"):
