@@ -161,11 +161,11 @@ def test_who_overtakes_is_predicted_to_end_in_time(seed: int) -> None:
 
 
 def test_jobs_do_overtake() -> None:
-    """Tests that on 20 drawn runs the overtaking mode lets jobs pass, and the unblocked one more of them."""
+    """Tests that on 40 drawn runs the overtaking mode lets jobs pass, and the unblocked one more of them."""
 
     def passed(mode: str) -> int:
         total = 0
-        for seed in range(20):
+        for seed in range(40):
             done = drawn_run(seed).simulated(mode)
             ends, start, eligible = done.virtual_completion, done.schedule.start.tolist(), done.eligible.tolist()
             assert ends is not None
