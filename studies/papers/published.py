@@ -191,6 +191,8 @@ def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
             sha256 = write_kept_runs(chosen.keep, chosen.out)
         row = {"file": str(chosen.out), "bytes": str(chosen.out.stat().st_size), "sha256": sha256}
         return [Table(headings=list(row), rows=[list(row.values())], numbers=["bytes"], records=[row])]
+    if chosen.restore is not None and chosen.table is None:
+        raise BadInputError("--restore: expected the name of a table with it, got none.")
     if chosen.claims:
         return [claims_table()]
     if chosen.table is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from instances.text_file import read_text
 from studies.experiment.read_specification import shipped_specs
 from studies.papers import published
 from studies.papers.published import (
@@ -96,8 +97,24 @@ def test_misuse_is_named(run: Run, tmp_path: Path) -> None:
     assert "expected one of online" in ended.err
     ended = run("study", "published", "--keep", str(tmp_path))
     assert (ended.status, "--keep: expected a folder together with the file of --out" in ended.err) == (2, True)
+    ended = run("study", "published", "--restore", str(tmp_path / "new"))
+    assert (ended.status, "--restore: expected the name of a table with it" in ended.err) == (2, True)
     with pytest.raises(ValueError, match="table: expected one whose runs are kept"):
         published_table("nothing")
+
+
+def test_lists_and_restored_stores(run: Run, tmp_path: Path) -> None:
+    """Tests that all tables and claims are listed, and that a restored store can be tabulated like any other."""
+    listed = run("study", "published", "--json").document["tables"][0]["rows"]
+    assert [row["name"] for row in listed] == list(published_tables())
+    told = run("study", "published", "--claims", "--json").document["tables"][0]["rows"]
+    assert [(row["text"], row["table"]) for row in told] == [(claim.text, claim.table) for claim in claims()]
+    assert all(row["command"] for row in told)
+    assert run("study", "published", "marl-control-fresh", "--restore", str(tmp_path / "new")).status == 0
+    assert "phi 5/2" in run("study", "table", str(tmp_path / "new"), "--what", "gaps").out
+    assert run("study", "published", "--keep", str(tmp_path / "new"), "--out", str(tmp_path / "x.json.gz")).status == 0
+    kept = kept_studies()["marl_control_fresh"]
+    assert read_text(tmp_path / "x.json.gz") == read_text(kept.path)
 
 
 def test_changed_runs_are_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
