@@ -120,3 +120,24 @@ def operator_flops(
     if kind in ("Sum", "Max", "Min", "Mean"):
         return float(size * max(len(inputs) - 1, 1))
     return float(size * max(PER_ELEMENT[kind], 1))
+
+
+MEASURED_EFFICIENCY = {"linear": 0.73, "matrix product": 0.57, "softmax": 0.77, "norm": 0.50, "element-wise": 0.77}
+"""Roofline over measured time by class: medians over seven kinds of GPU of NeuSight's float32 measurements.
+
+Lee, Phanishayee and Mahajan (2025), NeuSight, ASPLOS; github sitar-lab/NeuSight @ 6945927, MIT licence. The benchmark
+``run_roofline_errors`` makes them, docs/models.md, section 5 says how far they carry. Convolutions, pooling and moving
+data were not measured.
+"""
+
+
+def measured_efficiency(kind: str, *, has_weights: bool) -> float | None:
+    """Return the measured efficiency of an operator, of a fused one by its first part; None where there is none."""
+    first = kind.partition("+")[0]
+    if first in ("Gemm", "MatMul", "Einsum"):
+        return MEASURED_EFFICIENCY["linear" if has_weights else "matrix product"]
+    if first in ("Softmax", "LogSoftmax"):
+        return MEASURED_EFFICIENCY["softmax"]
+    if first.endswith("Normalization"):
+        return MEASURED_EFFICIENCY["norm"]
+    return MEASURED_EFFICIENCY["element-wise"] if first in ELEMENT_WISE else None

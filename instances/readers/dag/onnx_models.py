@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from instances.clusters.cluster import parse_cluster
 from instances.dag.task_graph import dag_instance_from_graph
 from instances.frozen_array import MAX_INTEGER
 from instances.readers.dag.measured_graph import DEFAULT_CLUSTER, READER_COST
-from instances.readers.dag.onnx_costs import ELEMENT_WISE, MATRIX_OPERATORS, UNKNOWN_COST, VIEWS, operator_flops
+from instances.readers.dag.onnx_costs import (
+    ELEMENT_WISE,
+    MATRIX_OPERATORS,
+    UNKNOWN_COST,
+    VIEWS,
+    measured_efficiency,
+    operator_flops,
+)
 from instances.readers.dag.operator_graph import Operator, fused, operator_task_graph
 from instances.readers.text_fields import check_at_least, instance_name, shortened
 from instances.text_file import read_content
@@ -32,6 +40,7 @@ def read_onnx(
     *,
     training: bool = False,
     fuse: bool = False,
+    calibrated: bool = False,
     batch: int = 1,
     dimensions: str = "",
     parameter_copies: float | None = None,
@@ -53,6 +62,9 @@ def read_onnx(
         Whether the backward pass is added (`operator_task_graph`). Weight updates are not.
     fuse
         Whether element-wise operators are joined with the operator before them where nobody else reads its result.
+    calibrated
+        Whether classes of operators reach the share of the roofline that was measured for them (`MEASURED_EFFICIENCY`)
+        instead of the share of the cost model; classes without a measurement keep the latter.
     batch
         Size of a first dimension of the inputs that the model leaves open.
     dimensions
@@ -85,8 +97,10 @@ def read_onnx(
     check_at_least("batch", batch, 1)
     check_at_least("seed", seed, 0)
     operators = onnx_operators(read_content(path), batch=batch, dimensions=_sizes(dimensions))
+    cost = READER_COST if cost is None else cost
+    operators = fused(operators) if fuse else operators
     graph = operator_task_graph(
-        fused(operators) if fuse else operators,
+        [_calibrated(each, cost.efficiency) for each in operators] if calibrated else operators,
         name=instance_name(path),
         training=training,
         parameter_copies=parameter_copies,
@@ -94,13 +108,26 @@ def read_onnx(
     return dag_instance_from_graph(
         graph,
         parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster,
-        READER_COST if cost is None else cost,
+        cost,
         np.random.default_rng(seed),
     )
 
 
 RESHAPES_FROM_SHAPES = 14
 """First version of the operators for which onnx infers the result of a reshape whose target is computed from shapes."""
+
+
+def _calibrated(operator: Operator, efficiency: float) -> Operator:
+    """Return an operator with the work that takes its calibrated time at an efficiency of the cost model."""
+    reached = measured_efficiency(operator.kind, has_weights=operator.parameter_bytes > 0)
+    factor = 1.0 if reached is None else efficiency / reached
+    return replace(
+        operator,
+        flops=operator.flops * factor,
+        weight_gradient_flops=operator.weight_gradient_flops * factor,
+        data_gradient_flops=operator.data_gradient_flops * factor,
+        moved_bytes=operator.moved_bytes * factor,
+    )
 
 
 def _sizes(text: str) -> dict[str, int]:

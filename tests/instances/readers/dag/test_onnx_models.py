@@ -118,6 +118,23 @@ def test_training_graph(tmp_path: Path) -> None:
     assert second == round(4 * (256 + 64 + 128 + 64) / 900e9 * 1e12)
 
 
+def test_calibrated_durations(tmp_path: Path) -> None:
+    """Tests that measured classes reach their measured share of the roofline, fused ones by their first part."""
+    nodes = (node("MatMul", "x w", "product"), node("Softmax", "product", "soft"), node("Relu", "soft", "last"))
+    path = write(tmp_path, model(*nodes, inputs={"x": [64, 32]}, weights={"w": [32, 16]}))
+    cost = CostModel(tick_seconds=1e-12, heterogeneity=0.0, precision="fp32", efficiency=0.5)
+    cluster = optgap.parse_cluster("V100-16GB")
+    plain, calibrated = (
+        read_onnx(path, cluster=cluster, cost=cost, calibrated=each).durations[:, 0] for each in (False, True)
+    )
+    assert calibrated == pytest.approx(plain * 0.5 / np.array([0.73, 0.77, 0.77]), rel=1e-3)
+    fused = read_onnx(path, cluster=cluster, cost=cost, calibrated=True, fuse=True)
+    assert fused.task_names == ("MatMul product", "Softmax+Relu soft")
+    convolution = write(tmp_path, model(*BLOCK[:1], inputs={"x": [1, 3, 4, 4]}, weights=WEIGHTS))
+    both = [read_onnx(convolution, cost=cost, calibrated=each).sha256 for each in (False, True)]
+    assert both[0] == both[1]
+
+
 FLOPS = {
     "matrix product": (node("MatMul", "x y", "z"), {"x": [2, 5, 7], "y": [2, 7, 3]}, {}, 2 * 2 * 5 * 3 * 7),
     "gemm with a transposed matrix and bias": (
