@@ -295,7 +295,7 @@ BUFFER_METHODS = {
     "buffer-list": Method(
         path="heuristics.dag.buffer_lists:buffer_list",
         kind="construction",
-        summary="any DAG with buffers and groups: the best of three lists that keep the memory limits",
+        summary="any DAG with buffers and groups: the best of five lists that keep the memory limits",
         source="ours",
         knows_buffers=True,
     ),

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 def buffer_list(instance: DagInstance, objective: Objective = Objective.MAKESPAN) -> DagSchedule | None:
-    """Return the best of three list schedules; None where no list keeps the memory limits.
+    """Return the best of five list schedules; None where no list keeps the memory limits.
 
     Groups go, those with most work first, to the GPU on which the work would end first. A list is a topological order
     in which tasks that ran one after the other would keep the limits: the next task is the ready one of highest
     priority that still fits. Each task is appended to its GPU as soon as data, GPU and memory allow; a buffer counts as
     held until all tasks that release it have their places, so that no task is ever placed that would have to be taken
     back. Priorities are upward ranks (longest mean path to the end), parts one after the other, and parts one after the
-    other with what frees memory first. For the stage span, orders are shifted where that keeps the limits.
+    other with what frees memory first; two more lists take the ready task that can start first, ties by upward rank or
+    by what frees memory. For the stage span, orders are shifted where that keeps the limits.
 
     References
     ----------
@@ -35,12 +36,17 @@ def buffer_list(instance: DagInstance, objective: Objective = Objective.MAKESPAN
     gpu = _gpus(instance)
     if gpu is None:
         return None
-    found = []
-    for priority in _priorities(instance):
+    found: list[DagSchedule] = []
+    priorities = _priorities(instance)
+    for priority in priorities:
         order = _list(instance, gpu, priority)
-        schedule = None if order is None else _placed(instance, gpu, order)
-        if schedule is not None:
-            found += [schedule, *_shifted(instance, schedule, objective)]
+        if order is not None:
+            found.append(_placed(instance, gpu, order))
+    by_rank, frees_first = priorities[0], [key[1:] for key in priorities[2]]
+    for priority in (by_rank, frees_first):
+        schedule = _first_come(instance, gpu, priority)
+        found += [] if schedule is None else [schedule]
+    found += [shifted for schedule in list(found) for shifted in _shifted(instance, schedule, objective)]
     return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
 
 
@@ -145,43 +151,104 @@ def _free_memory(instance: DagInstance, gpu: Sequence[int]) -> list[int | None]:
     return [None if limit < 0 else int(limit - held[k]) for k, limit in enumerate(instance.gpu_memory)]
 
 
+class _Appended:
+    """Tasks that were appended to their GPUs one after the other, and the memory that they leave."""
+
+    def __init__(self, instance: DagInstance, gpu: Sequence[int]) -> None:
+        self.instance, self.gpu = instance, list(gpu)
+        n = instance.num_tasks
+        self.before: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+        for edge, (tail, head) in enumerate(instance.edges.tolist()):
+            self.before[head].append((tail, transfer_delay(instance, edge, gpu[tail], gpu[head])))
+        self.takes = [0] * n
+        self._waits_for, self._last_end, self._owned = list[int](), list[int](), list[tuple[int, int]]()
+        self.released_by: list[list[int]] = [[] for _ in range(n)]
+        for number, (task, size, tasks) in enumerate(instance.buffers):
+            self.takes[task] += size
+            self._waits_for.append(len(tasks))
+            self._last_end.append(0)
+            self._owned.append((gpu[task], size))
+            for other in tasks:
+                self.released_by[other].append(number)
+        self._left = _free_memory(instance, gpu)
+        # (tick, bytes) that will be free again, per GPU; no task begins before the last one of its GPU
+        self._ends: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_gpus)]
+        self.start, self._finish, self._free_at = [0] * n, [0] * n, [0] * instance.num_gpus
+
+    def begins(self, task: int) -> int | None:
+        """Return when a task can start; None where memory must be released by tasks that have no place yet."""
+        k = self.gpu[task]
+        begin = max(int(self.instance.release[self.instance.job_of_task[task]]), self._free_at[k])
+        begin = max([begin, *(self._finish[tail] + delay for tail, delay in self.before[task])])
+        free = self._left[k]
+        if free is None or free >= self.takes[task]:
+            return begin
+        for tick, size in sorted(self._ends[k]):
+            free, begin = free + size, max(begin, tick)
+            if free >= self.takes[task]:
+                return begin
+        return None
+
+    def append(self, task: int, begin: int) -> None:
+        """Place a task at a start that `begins` gave."""
+        k = self.gpu[task]
+        free = self._left[k]
+        if free is not None:
+            while self._ends[k] and self._ends[k][0][0] <= begin:
+                free += heapq.heappop(self._ends[k])[1]
+            self._left[k] = free - self.takes[task]
+        ticks = int(self.instance.durations[task, k])
+        self.start[task], self._finish[task] = begin, begin + ticks
+        self._free_at[k] = begin + ticks if ticks > 0 or self.takes[task] else self._free_at[k]
+        for number in self.released_by[task]:
+            self._waits_for[number] -= 1
+            self._last_end[number] = max(self._last_end[number], self._finish[task])
+            if self._waits_for[number] == 0:
+                place, size = self._owned[number]
+                heapq.heappush(self._ends[place], (self._last_end[number], size))
+
+    def schedule(self) -> DagSchedule:
+        """Return the schedule of all tasks."""
+        arrays = (np.array(values, dtype=np.int64) for values in (self.gpu, self.start))
+        gpu, start = arrays
+        return DagSchedule(gpu=gpu, start=start, instance=self.instance)
+
+
 def _placed(instance: DagInstance, gpu: Sequence[int], order: Sequence[int]) -> DagSchedule:
     """Append the tasks of a list to their GPUs, each as soon as data, GPU and memory allow."""
-    before: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_tasks)]
-    for edge, (tail, head) in enumerate(instance.edges.tolist()):
-        before[head].append((tail, transfer_delay(instance, edge, gpu[tail], gpu[head])))
-    takes = [0] * instance.num_tasks
-    waits_for, last_end, owned = list[int](), list[int](), list[tuple[int, int]]()
-    released_by: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    for number, (task, size, tasks) in enumerate(instance.buffers):
-        takes[task] += size
-        waits_for.append(len(tasks))
-        last_end.append(0)
-        owned.append((gpu[task], size))
-        for other in tasks:
-            released_by[other].append(number)
-    left = _free_memory(instance, gpu)
-    ends: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_gpus)]  # (tick, bytes) that will be free again
-    start, finish, free_at = [0] * instance.num_tasks, [0] * instance.num_tasks, [0] * instance.num_gpus
+    line = _Appended(instance, gpu)
     for task in order:
-        k = gpu[task]
-        begin = max(int(instance.release[instance.job_of_task[task]]), free_at[k])
-        begin = max([begin, *(finish[tail] + delay for tail, delay in before[task])])
-        free = left[k]
-        if free is not None:
-            while ends[k] and (ends[k][0][0] <= begin or free < takes[task]):
-                tick, size = heapq.heappop(ends[k])
-                begin, free = max(begin, tick), free + size
-            left[k] = free - takes[task]
-        start[task], finish[task] = begin, begin + int(instance.durations[task, k])
-        free_at[k] = finish[task] if instance.durations[task, k] > 0 or takes[task] else free_at[k]
-        for number in released_by[task]:
-            waits_for[number] -= 1
-            last_end[number] = max(last_end[number], finish[task])
-            if waits_for[number] == 0:
-                place, size = owned[number]
-                heapq.heappush(ends[place], (last_end[number], size))
-    return DagSchedule(gpu=np.array(gpu, dtype=np.int64), start=np.array(start, dtype=np.int64), instance=instance)
+        begin = line.begins(task)
+        assert begin is not None  # the list keeps the limits
+        line.append(task, begin)
+    return line.schedule()
+
+
+def _first_come(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tuple[float, ...]]) -> DagSchedule | None:
+    """Append, time after time, the ready task that can start first; None where nothing fits any more."""
+    line = _Appended(instance, gpu)
+    after: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    missing = [len(tails) for tails in line.before]
+    for head, tails in enumerate(line.before):
+        for tail, _ in tails:
+            after[tail].append(head)
+    ready = {task for task, count in enumerate(missing) if count == 0}
+    begins = {task: line.begins(task) for task in ready}
+    while ready:
+        able = [(begin, priority[task], task) for task, begin in begins.items() if begin is not None]
+        if not able:
+            return None
+        begin, _, task = min(able)
+        line.append(task, begin)
+        ready.remove(task)
+        del begins[task]
+        for head in after[task]:
+            missing[head] -= 1
+            if missing[head] == 0:
+                ready.add(head)
+        changed = {gpu[task], *(gpu[int(instance.buffer_task[number])] for number in line.released_by[task])}
+        begins |= {one: line.begins(one) for one in ready if gpu[one] in changed or one not in begins}
+    return line.schedule()
 
 
 def _shifted(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> list[DagSchedule]:

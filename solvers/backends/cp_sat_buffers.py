@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 MAX_PLACEMENTS = 1_000
 """Up to so many placements of the groups each one is a model of its own; above, one model chooses the GPUs."""
-
-
-NOTHING = 2**62
-"""Bound of a placement without any schedule."""
 
 
 class BufferSearch:
@@ -73,27 +70,27 @@ class BufferSearch:
         )
 
     def _ask_each(self, rows: Sequence[tuple[int, Sequence[int]]], proved: int) -> tuple[int, bool]:
-        """Solve placements in order of their bounds; return a bound on all of them, and whether every one is settled.
+        """Solve the placement of the smallest bound, again and again; return a bound on all, and whether that is all.
 
-        A placement whose bound reaches the best objective needs no search. What is left over counts with its bound.
+        A placement whose bound reaches the best objective needs no search. One that its share of the time does not
+        settle is asked again later, with a higher bound, while others of smaller bounds come first.
         """
-        bounds, is_finished = list[int](), True
-        for number, (bound, way) in enumerate(rows):
-            if self.value is not None and (bound >= self.value or self.value <= proved):
-                bounds.append(max(bound, proved))
-                continue
+        pending = [(max(bound, proved), number) for number, (bound, _) in enumerate(rows)]
+        heapq.heapify(pending)
+        while pending and (self.value is None or pending[0][0] < self.value):
             if self._run.must_stop() or self._effort_left <= 0:
-                bounds.append(bound)
-                is_finished = False
-                continue
-            share = 1.0 / (len(rows) - number)
-            found, is_settled = self._ask(way, max(bound, proved), share)
-            bounds.append(found)
-            is_finished = is_finished and is_settled
-            settled = min([*bounds, *(other for other, _ in rows[number + 1 :])])
-            self._run.report(None, max(proved, settled if self.value is None else min(settled, self.value)))
-        lowest = min(bounds, default=proved)
-        return max(proved, lowest if self.value is None else min(lowest, self.value)), is_finished
+                break
+            bound, number = heapq.heappop(pending)
+            found, is_settled = self._ask(rows[number][1], bound, 1.0 / (1 + len(pending)))
+            if not is_settled:
+                heapq.heappush(pending, (max(bound, found), number))
+            lowest = min(
+                [bound for bound, _ in pending[:1]] + ([] if self.value is None else [self.value]), default=None
+            )
+            self._run.report(None, lowest)
+        is_finished = not pending or (self.value is not None and pending[0][0] >= self.value)
+        values = [] if self.value is None else [self.value]
+        return max(proved, min([*values, *(bound for bound, _ in pending)], default=proved)), is_finished
 
     def _ask(self, way: Sequence[int] | None, bound: int, share: float = 1.0) -> tuple[int, bool]:
         """Look for a schedule that is better than the best one; return a bound, and whether that is settled."""
@@ -134,7 +131,7 @@ class BufferSearch:
             if is_start:
                 claim = "CP-SAT claims that no schedule exists within the objective of a verified one."
                 raise_contradiction(self._instance, claim, schedule=self.schedule, evidence={"lower_bound": bound})
-            return NOTHING if self.value is None else self.value, True
+            return bound if self.value is None else self.value, True
         proved = max(bound, solver.response_proto.inner_objective_lower_bound)
         return proved, status == cp_model.OPTIMAL
 

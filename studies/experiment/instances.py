@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from instances.clusters.cluster import CLUSTER_PRESETS, parse_cluster
 from instances.clusters.cost_model import CostModel
-from instances.generators.dag.generate import generate
+from instances.generators.dag.generate import BUFFER_FAMILIES, generate
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
 from instances.jobs.instance import JobsInstance
 from instances.readers.dag.bundled import BUNDLED, bundled_instance
@@ -263,7 +263,7 @@ def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[Study
                     tasks=tasks,
                     seed=seed,
                     cluster=parse_cluster(cluster),
-                    cost=CostModel(ccr=ccr, consistency=HETEROGENEITY[heterogeneity], **grid.cost),
+                    cost=_cost(grid, family, ccr, heterogeneity),
                     name=name,
                     **grid.parameters,
                 )
@@ -272,6 +272,13 @@ def _from_grid(grid: InstanceGrid, place: str, stored: Stored) -> Iterator[Study
         yield StudyInstance(
             instance=instance, origin=origin, family=family, cluster=cluster, ccr=ccr, heterogeneity=heterogeneity
         )
+
+
+def _cost(grid: InstanceGrid, family: str, ccr: float | None, heterogeneity: str) -> CostModel | None:
+    """Return the cost model of a combination; None for families whose parameters give the costs, if nothing was set."""
+    if family in BUFFER_FAMILIES and ccr is None and not grid.cost:
+        return None
+    return CostModel(ccr=ccr, consistency=HETEROGENEITY[heterogeneity], **grid.cost)
 
 
 def _from_jobs_grid(grid: JobsGrid, place: str, stored: Stored) -> Iterator[StudyInstance]:

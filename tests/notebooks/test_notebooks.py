@@ -225,3 +225,14 @@ def test_explore_a_schedule() -> None:
     }
     assert ends["cp-sat"] <= ends["heft"]
     assert "['best.csv', 'best.json', 'best.lp', 'best.pdf', 'schedules.html']" in shown
+
+
+@pytest.mark.slow
+def test_pipelines_under_memory() -> None:
+    """Tests that the notebook on pipelines proves optima, shows memory below the lanes and writes a file for torch."""
+    notebook = nbformat.read(ROOT / "notebooks" / "pipelines_under_memory.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = _outputs(notebook)
+    assert "optimal" in shown
+    assert "memory, up to" in shown
+    assert re.search(r"^0F0,0F1", shown, re.MULTILINE)

@@ -36,7 +36,7 @@ def test_no_schedule_beats_the_optimum() -> None:
         for objective in Objective:
             schedule, best = buffer_list(instance, objective), buffered_optimum(instance, objective)
             assert best is not None or schedule is None
-            if seed % 2:  # a pipeline never gets stuck
+            if seed % 2:  # with parts one after the other a pipeline never gets stuck
                 assert schedule is not None
             if schedule is not None:
                 assert objective_value(instance, schedule, objective) >= best

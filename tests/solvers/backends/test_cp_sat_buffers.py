@@ -139,3 +139,32 @@ def test_least_limit_is_feasible() -> None:
     assert solve(tight, "cp-sat", threads=1).status is Status.OPTIMAL
     with pytest.raises(ValueError, match=f"expected a GPU with at least {least} bytes"):
         changed(loose, gpu_memory=[least - 1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_releasing_earlier_never_hurts(seed: int) -> None:
+    """Tests that buffers which their own tasks release leave an optimum that is no larger."""
+    instance = random_buffered(300 + seed, max_tasks=5)
+    numbers = np.arange(instance.num_buffers)
+    early = changed(instance, buffer_releases=np.column_stack([numbers, instance.buffer_task]))
+    for objective in Objective:
+        before, after = (solve(one, "cp-sat", objective=objective, threads=1) for one in (instance, early))
+        assert before.objective is None or after.objective <= before.objective
+
+
+def test_every_placement_gets_time() -> None:
+    """Tests that a free pipeline on unlike GPUs, whose placements share the time, is proved."""
+    instance = pipeline_instance(
+        micro_batches=3,
+        forward=[3, 5, 4],
+        backward=[4, 6, 5],
+        weight=[3, 4, 2],
+        transfer=1,
+        limits=6,
+        slowdown=[1.0, 1.5, 2.0],
+        is_free=True,
+    )
+    for objective in ("makespan", "stage_span"):
+        placed = solve(instance, "cp-sat", objective=objective, threads=1)
+        assert placed.status is Status.OPTIMAL
+        assert placed.objective <= solve(instance, "pipeline-greedy", objective=objective, bounds=[]).objective
