@@ -39,7 +39,7 @@ class ConvertOptions:
         None, "Ticks in one unit of the file's times, where they have none of their own.", metavar="TICKS", low=1
     )
     durations: Path | None = option(
-        None, "CSV table operator,kind,seconds of measured durations, used before modelled ones.", file="read"
+        None, "Measured durations, used before modelled ones: CSV operator,kind,seconds, or a trace.", file="read"
     )
     set_: opt.SET = None
     schedule_out: Path | None = option(None, "Schedule of the file to write too, torch-csv only.")

@@ -15,6 +15,7 @@ from instances.dag.conversion import dag_instance_from_seconds
 from instances.dag.instance import NOT_ALLOWED
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.measured_graph import READER_COST, GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.dag.trace_durations import trace_durations
 from instances.readers.text_fields import bytes_from_number, check_edges, instance_name, number_field, shortened
 from instances.rounding import RoundingWarning, ticks_from_seconds
 from instances.text_file import read_text
@@ -233,13 +234,18 @@ def _table(text: str, what: str, *, required: Sequence[str], optional: Sequence[
 
 
 def read_durations(path: str | PathLike[str]) -> dict[tuple[str, str], float]:
-    """Read measured durations: a CSV table with the columns ``operator``, ``kind`` and ``seconds``.
+    """Read measured durations: a CSV table with the columns ``operator``, ``kind`` and ``seconds``, or a trace.
+
+    A trace is a JSON file of Chrome's format, such as that of PyTorch's profiler (`trace_durations`).
 
     Returns seconds by operator and kind of GPU. Raises an `OSError` if the file cannot be read, and a `ValueError` if
-    it has another form or names a pair twice; the message gives the line.
+    it has another form or names a pair twice; the message gives the place.
     """
+    text = read_text(path)
+    if text.lstrip()[:1] in ("{", "["):
+        return trace_durations(text)
     found: dict[tuple[str, str], float] = {}
-    for place, row in _table(read_text(path), "durations", required=("operator", "kind", "seconds"), optional=()).rows:
+    for place, row in _table(text, "durations", required=("operator", "kind", "seconds"), optional=()).rows:
         pair = (row["operator"], row["kind"])
         if pair in found:
             raise ValueError(f"{place}: expected each operator and kind once, got {pair[0]} on {pair[1]} again.")
