@@ -116,7 +116,7 @@ def check_interference(problem: Problem, instance: Any, name: str) -> None:
         )
 
 
-def check_buffers(problem: Problem, instance: Any, objective: object, name: str) -> None:
+def refuse_unknown_buffers(problem: Problem, instance: Any, objective: object, name: str) -> None:
     """Refuse a registered method that does not know buffers and groups, or `stage_span`, where a run has these.
 
     A function of your own is not refused: what it returns is verified.

@@ -13,11 +13,11 @@ from instances.fields import one_of
 from solvers.bound_methods import COSTLY_SECONDS
 from solvers.bound_table import BoundTable
 from solvers.check_arguments import (
-    check_buffers,
     check_contention,
     check_contention_of_buffers,
     check_limits,
     check_options,
+    refuse_unknown_buffers,
 )
 from solvers.confirm import confirm_bounds
 from solvers.confirmation.claim import CONFIRM_SECONDS, check_confirm_time_limit, confirmation_run
@@ -105,7 +105,7 @@ def lower_bound(
         one_of(name, problem.known_bounds, "methods")
         if name not in problem.bounds:
             check_contention(name, problem.methods[name].resolve(), contention)
-            check_buffers(problem, instance, objective, name)
+            refuse_unknown_buffers(problem, instance, objective, name)
     check_contention_of_buffers(goal, confirm)
     check_confirm_time_limit(confirm, confirm_time_limit)
     check_limits(time_limit, threads, seed)

@@ -15,13 +15,13 @@ from instances.dag.contention import Contention
 from solvers.check_arguments import (
     check_arguments,
     check_bounds,
-    check_buffers,
     check_confirmation,
     check_contention,
     check_contention_of_buffers,
     check_interference,
     check_options,
     check_start,
+    refuse_unknown_buffers,
 )
 from solvers.confirm import confirm_outcome
 from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
@@ -132,7 +132,7 @@ def solve(
     check_arguments(kind, function, name, time_limit, stop, threads, seed, start, parameters)
     check_contention(name, function, contention)
     if isinstance(method, str):
-        check_buffers(problem, instance, objective, name)
+        refuse_unknown_buffers(problem, instance, objective, name)
     check_contention_of_buffers(goal, confirm)
     check_bounds(bounds or (), contention)
     check_start(goal, start)

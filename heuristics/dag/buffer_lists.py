@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.pipeline_orders import OrderedTasks, fits_memory, transfer_delay
+from heuristics.dag.pipeline_orders import OrderedTasks, delay_between, fits_memory
 from instances.dag.buffers import connected_parts, place_of_task, units
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
@@ -159,7 +159,7 @@ class _Appended:
         n = instance.num_tasks
         self.before: list[list[tuple[int, int]]] = [[] for _ in range(n)]
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
-            self.before[head].append((tail, transfer_delay(instance, edge, gpu[tail], gpu[head])))
+            self.before[head].append((tail, delay_between(instance, edge, gpu[tail], gpu[head])))
         self.takes = [0] * n
         self._waits_for, self._last_end, self._owned = list[int](), list[int](), list[tuple[int, int]]()
         self.released_by: list[list[int]] = [[] for _ in range(n)]

@@ -41,7 +41,7 @@ class OrderedTasks:
         self.duration = [int(instance.durations[task, k]) for task, k in enumerate(gpus)]
         self._after: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # task, ticks from start to start at least
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
-            delay = transfer_delay(instance, edge, gpus[tail], gpus[head])
+            delay = delay_between(instance, edge, gpus[tail], gpus[head])
             self._after[tail].append((head, self.duration[tail] + delay))
         for tasks in self.orders:
             for one, other in pairwise(tasks):
@@ -144,7 +144,7 @@ def _offsets(between: NDArray[np.int64], until_end: NDArray[np.int64], span: int
     return None
 
 
-def transfer_delay(instance: DagInstance, edge: int, source: int, target: int) -> int:
+def delay_between(instance: DagInstance, edge: int, source: int, target: int) -> int:
     """Return the transfer delay of an edge between two GPUs in ticks."""
     data = int(instance.edge_bytes[edge])
     if source == target or data == 0:

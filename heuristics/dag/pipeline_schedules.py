@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import islice, permutations, product
 from typing import TYPE_CHECKING
 
-from heuristics.dag.pipeline_orders import OrderedTasks, transfer_delay
+from heuristics.dag.pipeline_orders import OrderedTasks, delay_between
 from instances.dag.objective import Objective, objective_value
 from instances.dag.pipeline import Pipeline, gpu_of_stage, pipeline_of
 
@@ -254,7 +254,7 @@ class _Line:
         self._delay = {}
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
             ends = self._task_gpu[tail], self._task_gpu[head]
-            self._delay[tail, head] = transfer_delay(instance, edge, *ends)
+            self._delay[tail, head] = delay_between(instance, edge, *ends)
         self._before: dict[int, list[int]] = {task: [] for task in range(instance.num_tasks)}
         for tail, head in instance.edges.tolist():
             self._before[head].append(tail)

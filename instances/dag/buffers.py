@@ -40,7 +40,7 @@ def check_buffers(instance: DagInstance) -> None:
     for task in np.flatnonzero(instance.group_of_task < NO_GROUP):
         raise ValueError(f"tasks[{task}].group: expected at least 0, got {instance.group_of_task[task]}.")
     _check_values(instance)
-    lines = Descent(instance.num_tasks, instance.edges)
+    lines = Descendants(instance.num_tasks, instance.edges)
     for number, buffer in enumerate(instance.buffers):
         for releaser in buffer.released_by:
             if not lines.is_reached(buffer.task, releaser):
@@ -91,7 +91,7 @@ def _check_groups(instance: DagInstance) -> None:
         )
 
 
-def _check_least_memory(instance: DagInstance, lines: Descent) -> None:
+def _check_least_memory(instance: DagInstance, lines: Descendants) -> None:
     """Check every task together with the buffers of tasks on its GPU that are live when it starts, in any schedule."""
     if not instance.num_buffers or (instance.gpu_memory < 0).all():
         return
@@ -125,13 +125,13 @@ def place_of_task(instance: DagInstance) -> NDArray[np.bool_]:
     return place
 
 
-def least_memory(instance: DagInstance, lines: Descent | None = None) -> NDArray[np.int64]:
+def least_memory(instance: DagInstance, lines: Descendants | None = None) -> NDArray[np.int64]:
     """Return bytes that are held on the GPU of each task when it starts, in any schedule, shape (n,).
 
     These are the memory of the tasks that are on its GPU in any case, and their buffers that began with the task or one
     before it and are released by it or by one after it. 0 for tasks that may have duration 0.
     """
-    lines = Descent(instance.num_tasks, instance.edges) if lines is None else lines
+    lines = Descendants(instance.num_tasks, instance.edges) if lines is None else lines
     place = place_of_task(instance)
     members = units(instance)
     key = np.empty(instance.num_tasks, dtype=np.int64)  # equal for tasks that are on one GPU in any case
@@ -148,7 +148,7 @@ def least_memory(instance: DagInstance, lines: Descent | None = None) -> NDArray
     return np.where(shortest > 0, held, 0)
 
 
-class Descent:
+class Descendants:
     """Which tasks follow which, as sets of bits that are made for one connected part when first needed."""
 
     def __init__(self, num_tasks: int, edges: NDArray[np.int64]) -> None:

@@ -12,7 +12,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from formulations.dag.fixed_placement import FixedPlacement, like_parts, placements
-from instances.dag.buffers import Descent, connected_parts
+from instances.dag.buffers import Descendants, connected_parts
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class PlacedBounds:
             self._memory.append(None if limit < 0 else limit - held)
 
     @cached_property
-    def _lines(self) -> Descent:
-        return Descent(self._instance.num_tasks, self._instance.edges)
+    def _lines(self) -> Descendants:
+        return Descendants(self._instance.num_tasks, self._instance.edges)
 
     @cached_property
     def _heads_on_gpu(self) -> list[int]:

@@ -277,7 +277,7 @@ def _warm_up() -> None:
     solve_by_pyjobshop(free, 5.0)
 
 
-def compare(entropy: int, count: int, evaluations: int, time_limit: float) -> dict[str, Any]:
+def compare_with_others(entropy: int, count: int, evaluations: int, time_limit: float) -> dict[str, Any]:
     """Run everything on instances from an entropy; return versions and rows."""
     rows: list[dict[str, Any]] = []
     _warm_up()
@@ -325,7 +325,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def _main() -> None:
     """Run the comparison and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
@@ -338,10 +338,10 @@ def main() -> None:
         parser.error(
             f"expected the packages of studies/papers/outside/requirements.txt, got none of {', '.join(missing)}."
         )
-    found = compare(options.entropy, options.count, options.evaluations, options.time_limit)
+    found = compare_with_others(options.entropy, options.count, options.evaluations, options.time_limit)
     write_text(options.out, json.dumps(found, indent=1) + "\n")
     print(f"{summary(found['rows'])}\n\n{found['versions']}")
 
 
 if __name__ == "__main__":
-    main()
+    _main()

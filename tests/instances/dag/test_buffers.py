@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from formulations.dag.left_shift import left_shift
 from heuristics.dag.list_scheduling import heft
-from instances.dag.buffers import Buffer, Descent, connected_parts, least_memory
+from instances.dag.buffers import Buffer, Descendants, connected_parts, least_memory
 from instances.dag.instance import DagInstance
 from instances.dag.json import dag_instance_document, dag_instance_from_json, dag_instance_to_json
 from instances.dag.schedule import DagSchedule
@@ -106,7 +106,7 @@ def test_descent_is_reachability(instance: DagInstance) -> None:
     step = np.eye(n, dtype=np.int64)
     step[instance.edges[:, 0], instance.edges[:, 1]] = 1
     reached = np.linalg.matrix_power(step, n) > 0
-    lines = Descent(n, instance.edges)
+    lines = Descendants(n, instance.edges)
     assert [[lines.is_reached(a, b) for b in range(n)] for a in range(n)] == reached.tolist()
     around = reached | reached.T
     for part in connected_parts(instance):

@@ -16,8 +16,8 @@ from studies.papers.outside.compare import (
     SAGA_SCHEDULERS,
     SEARCHES,
     CountedObjective,
+    _main,
     both_orders,
-    main,
     related_instance,
     run_mealpy,
     run_ours,
@@ -84,7 +84,7 @@ def test_absent_packages_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr(compare, "missing_packages", lambda: ["mealpy"])
     monkeypatch.setattr(sys, "argv", ["compare", "--out", "x.json"])
     with pytest.raises(SystemExit):
-        main()
+        _main()
     assert "requirements.txt, got none of mealpy" in capsys.readouterr().err
 
 
