@@ -4,6 +4,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const end = Math.max(1, ...data.schedules.map((each) => each.end));
 const view = { from: 0, to: end };
+const MAX_DRAWN = 600; // tasks of a graph that is drawn: more would not be legible
 const MIN_SPAN = Math.min(end, 5);
 let query = "";
 let colours = {};
@@ -96,10 +97,80 @@ class Chart {
       element("li", {}, `${data.names[task]} (${timeText(this.schedule.start[task])}) ${reasons[reason]}${other === null ? "" : " " + data.names[other]}`));
     const chain = steps.length ? [element("details", {}, element("summary", { textContent: `Binding chain: ${steps.length} tasks from the last finish backwards` }),
       element("ol", {}, ...steps))] : [];
-    byId("charts").append(element("figure", {}, element("h2", { textContent: title }), this.canvas, this.detail, ...chain, table));
+    byId("charts").append(element("figure", {}, element("h2", { textContent: title }), this.canvas, this.detail, ...chain, ...this.graph(), table));
     this.canvas.redraw = () => this.draw();
     this.canvas.chart = this;
     this.listen();
+  }
+
+  graph() { // levels from left to right; which GPU runs a task is its colour and stands behind its name
+    const count = data.names.length;
+    if (!data.edges.length || count > MAX_DRAWN) return [];
+    const level = new Array(count).fill(0);
+    const missing = new Array(count).fill(0);
+    for (const [, head] of data.edges) missing[head]++;
+    const ready = level.map((_, task) => task).filter((task) => !missing[task]);
+    for (let place = 0; place < ready.length; place++)
+      for (const edge of this.outgoing.get(ready[place]) || []) {
+        const head = data.edges[edge][1];
+        level[head] = Math.max(level[head], level[ready[place]] + 1);
+        if (!--missing[head]) ready.push(head);
+      }
+    const used = [];
+    const wide = Math.min(150, Math.floor(16000 / (Math.max(...level) + 1)));
+    this.nodes = level.map((each) => ({ x: each * wide + 4, y: (used[each] = (used[each] || 0) + 1) * 26 - 20, wide: wide - 34 }));
+    this.graphCanvas = element("canvas", { role: "img", "aria-label": `Graph of ${count} tasks; the table below has them as text` });
+    this.graphSize = [(Math.max(...level) + 1) * wide, Math.max(...used.filter(Boolean)) * 26 + 8];
+    const box = element("details", {}, element("summary", { textContent: "Graph: which GPU runs what" }), element("div", { className: "scroll" }, this.graphCanvas));
+    box.addEventListener("toggle", () => this.drawGraph());
+    this.graphCanvas.addEventListener("click", (event) => {
+      const task = this.nodes.findIndex((node) => event.offsetX >= node.x && event.offsetX <= node.x + node.wide && event.offsetY >= node.y && event.offsetY <= node.y + 20);
+      if (task >= 0) this.select(task);
+    });
+    this.graphBox = box;
+    return [box];
+  }
+
+  drawGraph() {
+    if (!this.graphBox || !this.graphBox.open) return;
+    const [width, height] = this.graphSize;
+    const canvas = this.graphCanvas;
+    const scale = Math.min(window.devicePixelRatio || 1, 16000 / Math.max(width, height));
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    canvas.style.width = width + "px";
+    canvas.style.height = height + "px";
+    const pen = canvas.getContext("2d");
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.textBaseline = "middle";
+    pen.font = "12px system-ui, sans-serif";
+    for (const [tail, head] of data.edges) { // transfers are thick
+      const isMoved = this.schedule.track[tail] !== this.schedule.track[head];
+      const [from, to] = [this.nodes[tail], this.nodes[head]];
+      pen.strokeStyle = isMoved ? colours.accent : colours.line;
+      pen.lineWidth = isMoved ? 2.5 : 1;
+      pen.beginPath();
+      pen.moveTo(from.x + from.wide, from.y + 10);
+      pen.bezierCurveTo(from.x + from.wide + 20, from.y + 10, to.x - 20, to.y + 10, to.x, to.y + 10);
+      pen.stroke();
+    }
+    this.nodes.forEach((node, task) => {
+      pen.fillStyle = fillOf(this.schedule.track[task]);
+      pen.fillRect(node.x, node.y, node.wide, 20);
+      pen.fillStyle = colours["bar-ink"];
+      pen.save();
+      pen.beginPath();
+      pen.rect(node.x, node.y, node.wide, 20);
+      pen.clip();
+      pen.fillText(`${data.names[task]} on ${this.lineOf[task].name}`, node.x + 3, node.y + 10);
+      pen.restore();
+      if (task !== this.selected && !(this.showsChain && this.chain.has(task))) return;
+      pen.lineWidth = 3;
+      pen.strokeStyle = task === this.selected ? colours.ink : colours.chain;
+      pen.setLineDash(task === this.selected ? [] : [5, 3]);
+      pen.strokeRect(node.x + 1, node.y + 1, node.wide - 2, 18);
+      pen.setLineDash([]);
+    });
   }
 
   fillTable(afresh) {
@@ -161,6 +232,11 @@ class Chart {
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => { this.pending = false; this.draw(); });
+  }
+
+  laterWithGraph() {
+    this.later();
+    requestAnimationFrame(() => this.drawGraph());
   }
 
   draw() { // only what is in the window; scrolling draws again
@@ -366,7 +442,7 @@ class Chart {
       const span = view.to - view.from;
       if (this.schedule.start[slice] < view.from || this.finish[slice] > view.to) move(this.schedule.start[slice] - span / 3, span);
     }
-    this.later();
+    this.laterWithGraph();
   }
 
   sliceAt(x, y) {
@@ -506,14 +582,14 @@ byId("out").addEventListener("click", () => zoom(2, (view.from + view.to) / 2));
 byId("left").addEventListener("click", () => move(view.from - (view.to - view.from) / 3, view.to - view.from));
 byId("right").addEventListener("click", () => move(view.from + (view.to - view.from) / 3, view.to - view.from));
 byId("all").addEventListener("click", () => move(0, end * 1.02));
-for (const id of ["links", "memory", "chain"]) byId(id).addEventListener("change", redraw);
+for (const id of ["links", "memory", "chain"]) byId(id).addEventListener("change", () => { for (const chart of charts) chart.laterWithGraph(); });
 byId("search").addEventListener("input", () => search(false));
 byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") search(true); });
 byId("theme").addEventListener("change", (event) => {
   if (event.target.value) document.documentElement.dataset.theme = event.target.value;
   else delete document.documentElement.dataset.theme;
   readColours();
-  redraw();
+  for (const chart of charts) chart.laterWithGraph();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); redraw(); });
 addEventListener("scroll", redraw, { passive: true });

@@ -36,7 +36,7 @@ def test_the_page_obeys_its_own_policy(page: tuple[Any, str], tmp_path: Path) ->
     """Tests that the browser runs the script under the page's policy, draws both charts, and complains of nothing."""
     dom, console = opened(page[1], tmp_path, 1400)
     assert console == ""
-    assert dom.count("<canvas") == dom.count('role="application"') == 2
+    assert dom.count("<canvas") == 2 * dom.count('role="application"') == 4  # a chart and a graph per schedule
     assert "Binding chain: " in dom
 
 
@@ -65,6 +65,7 @@ def test_keyboard_pointer_and_search(page: tuple[Any, str], tmp_path: Path) -> N
     assert "B0." in found["found"]
     assert found["switched"] > 5
     assert found["rows"] >= instance.num_tasks
+    assert found["graph"] == [3, names[3], True]
     assert found["paper"] == "#12181f"
 
 
