@@ -15,7 +15,7 @@ import numpy as np
 from instances.dag.buffers import connected_parts, least_memory, place_of_task
 from instances.dag.instance import DagInstance
 from instances.fields import one_of
-from instances.parameters import check_integer
+from instances.parameters import check_integer, fields_as_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,56 @@ def gpu_of_stage(stages: int, gpus: int, layout: str) -> list[int]:
     return [place if layout == "loop" or number % 2 == 0 else gpus - 1 - place for number, place in rounds]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineMemory:
+    """What passes hold and how much there is, in bytes.
+
+    Parameters
+    ----------
+    until_backward, until_weight
+        Bytes that F holds until B ends and until W ends, per stage; default 1 each.
+    limits
+        Memory of every GPU, or of each; None for no limit.
+    stage_bytes
+        Weights and optimiser state of each stage, held for the whole schedule; default none.
+    """
+
+    until_backward: Sequence[int] | None = None
+    until_weight: Sequence[int] | None = None
+    limits: Sequence[int | None] | int | None = None
+    stage_bytes: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelinePlacement:
+    """The GPUs of a pipeline, and where its stages are.
+
+    Parameters
+    ----------
+    gpus
+        Number of GPUs; default one per stage.
+    layout
+        Where stages are if there are more of them than GPUs; one of `LAYOUTS`.
+    places
+        GPU of every stage, in the place of a layout.
+    slowdown
+        Factor on the durations on each GPU, which are rounded up; default 1 everywhere.
+    gpu_kinds, gpu_servers
+        As in `DagInstance.from_lists`.
+    is_free
+        Whether a stage may be on any GPU. The passes of a stage stay together in any case.
+    """
+
+    gpus: int | None = None
+    layout: str = "loop"
+    places: Sequence[int] | None = None
+    slowdown: Sequence[float] | None = None
+    gpu_kinds: Sequence[str] | None = None
+    gpu_servers: Sequence[str] | None = None
+    is_free: bool = False
+
+
+@fields_as_parameters
 def pipeline_instance(
     *,
     micro_batches: int,
@@ -41,18 +91,9 @@ def pipeline_instance(
     backward: Sequence[int],
     weight: Sequence[int],
     transfer: int = 0,
-    until_backward: Sequence[int] | None = None,
-    until_weight: Sequence[int] | None = None,
-    limits: Sequence[int | None] | int | None = None,
-    stage_bytes: Sequence[int] | None = None,
-    gpus: int | None = None,
-    layout: str = "loop",
-    places: Sequence[int] | None = None,
     fused: bool = False,
-    slowdown: Sequence[float] | None = None,
-    gpu_kinds: Sequence[str] | None = None,
-    gpu_servers: Sequence[str] | None = None,
-    is_free: bool = False,
+    memory: PipelineMemory = PipelineMemory(),
+    placement: PipelinePlacement = PipelinePlacement(),
     tick_seconds: float = 1.0,
     name: str = "pipeline",
 ) -> DagInstance:
@@ -64,24 +105,10 @@ def pipeline_instance(
         Duration of F, B and W on a GPU without slowdown, one entry per stage; with chunks a stage is a chunk.
     transfer
         Delay of an activation or a gradient between neighbouring stages on different GPUs.
-    until_backward, until_weight
-        Bytes that F holds until B ends and until W ends, per stage; default 1 each.
-    limits
-        Memory of every GPU, or of each; None for no limit.
-    stage_bytes
-        Weights and optimiser state of each stage, held for the whole schedule; default none.
-    gpus
-        Number of GPUs; default one per stage.
-    layout
-        Where stages are if there are more of them than GPUs; one of `LAYOUTS`.
-    places
-        GPU of every stage, in the place of a layout.
     fused
         Whether B and W are one task of both durations, which frees everything.
-    slowdown
-        Factor on the durations on each GPU, which are rounded up; default 1 everywhere.
-    is_free
-        Whether a stage may be on any GPU. The passes of a stage stay together in any case.
+    memory, placement
+        Their fields may be given one by one.
 
     Raises
     ------
@@ -90,27 +117,28 @@ def pipeline_instance(
     """
     stages = len(forward)
     check_integer("stages", stages, low=1)
-    gpus = check_integer("gpus", stages if gpus is None else gpus, low=1)
+    gpus = check_integer("gpus", stages if placement.gpus is None else placement.gpus, low=1)
     micro_batches = check_integer("micro_batches", micro_batches, low=1)
     check_integer("transfer", transfer, low=0)
-    until_backward = [1] * stages if until_backward is None else until_backward
-    until_weight = [1] * stages if until_weight is None else until_weight
-    stage_bytes = [0] * stages if stage_bytes is None else stage_bytes
+    until_backward = [1] * stages if memory.until_backward is None else memory.until_backward
+    until_weight = [1] * stages if memory.until_weight is None else memory.until_weight
+    stage_bytes = [0] * stages if memory.stage_bytes is None else memory.stage_bytes
+    limits, is_free = memory.limits, placement.is_free
     for place, values in (("backward", backward), ("weight", weight), ("until_backward", until_backward)):
         if len(values) != stages:
             raise ValueError(f"{place}: expected {stages} entries, one per stage, got {len(values)}.")
-    place_of_stage = gpu_of_stage(stages, gpus, layout) if places is None else list(places)
-    factors = [1.0] * gpus if slowdown is None else list(slowdown)
+    places = gpu_of_stage(stages, gpus, placement.layout) if placement.places is None else list(placement.places)
+    factors = [1.0] * gpus if placement.slowdown is None else list(placement.slowdown)
     durations: list[list[int | None]] = []
-    names, groups, memory = list[str](), list[int](), list[int]()
+    names, groups, held = list[str](), list[int](), list[int]()
     edges, buffers = list[tuple[int, int, int]](), list[tuple[int, int, list[int]]]()
 
     def add(letter: str, stage: int, batch: int, ticks: int) -> int:
         row = [int(np.ceil(ticks * factor - 1e-9)) for factor in factors]
-        durations.append([row[k] if is_free or k == place_of_stage[stage] else None for k in range(gpus)])
+        durations.append([row[k] if is_free or k == places[stage] else None for k in range(gpus)])
         names.append(f"{letter}{stage}.{batch}")
         groups.append(stage)
-        memory.append(int(stage_bytes[stage]) if letter == "F" and batch == 0 else 0)
+        held.append(int(stage_bytes[stage]) if letter == "F" and batch == 0 else 0)
         return len(names) - 1
 
     for batch in range(micro_batches):
@@ -134,11 +162,11 @@ def pipeline_instance(
         edges,
         name=name,
         tick_seconds=tick_seconds,
-        task_memory=memory,
+        task_memory=held,
         gpu_memory=[limits] * gpus if limits is None or isinstance(limits, int) else list(limits),
         task_names=names,
-        gpu_kinds=gpu_kinds,
-        gpu_servers=gpu_servers,
+        gpu_kinds=placement.gpu_kinds,
+        gpu_servers=placement.gpu_servers,
         buffers=buffers,
         groups=groups,
     )
