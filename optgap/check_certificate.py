@@ -293,5 +293,5 @@ if __name__ == "__main__":
         sys.exit("usage: python check_certificate.py INSTANCE CERTIFICATE")
     try:
         print("proved: {} at least {}".format(*check(sys.argv[1], sys.argv[2])))
-    except (RefusedError, OSError, ValueError, LookupError, TypeError) as error:
+    except (RefusedError, OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
         sys.exit(f"refused: {error}")

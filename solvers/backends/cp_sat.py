@@ -174,10 +174,10 @@ def cp_sat(
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
-TOO_HEAVY = 0.02
-"""A model is too heavy if building it takes this share of the time that is left, or if the first phase ends with fewer
-conflicts than there are literals: then CP-SAT has not begun to learn, and presolve takes most of its time. Both are
-measured as they happen, under a time limit only."""
+TOO_HEAVY, LEAST_HEAVY, FEW_CONFLICTS = 0.02, 0.5, 0.01
+"""A model is too heavy if building it takes this share of the time that is left, and at least so many seconds, or if
+the first phase ends with fewer conflicts than this share of the literals: then CP-SAT has not begun to learn, and
+presolve takes most of its time. Both are measured as they happen, under a time limit only."""
 
 SHARE_OF_REFUTATION = 0.15
 """Share of the time that is left, after probing, for refuting makespans where memory binds and the model is heavy."""
@@ -285,7 +285,7 @@ def _solve_phase(
 
     left = run.seconds_left()
     model = CpSatModel(instance, objective, within, should_give_up=run.must_stop, contention=contention)
-    if math.isfinite(left) and left - run.seconds_left() > TOO_HEAVY * left:
+    if math.isfinite(left) and left - run.seconds_left() > max(TOO_HEAVY * left, LEAST_HEAVY):
         return _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0, is_too_heavy=True)
     if schedule is not None:
         model.hint(schedule)
@@ -307,7 +307,7 @@ def _solve_phase(
         is_too_heavy=phase.reinsertion > 0
         and math.isfinite(left)
         and status in (cp_model.FEASIBLE, cp_model.UNKNOWN)
-        and solver.response_proto.num_conflicts < model.num_literals,
+        and solver.response_proto.num_conflicts < FEW_CONFLICTS * model.num_literals,
     )
 
 

@@ -37,6 +37,11 @@ READERS: dict[str, Format] = {
         "schedules of torch.distributed.pipelining: passes of every rank in order; times are modelled",
         (".csv",),
     ),
+    "doppler": Format(
+        ".dag.doppler:read_doppler",
+        "DOPPLER's graphs of split matrix programs: compute and transfer of every node, on equal GPUs",
+        (".txt",),
+    ),
     "wfformat": Format(
         ".dag.wfformat:read_wfformat",
         "WfCommons WfFormat 1.5: scientific workflows with run times and files",

@@ -317,6 +317,7 @@ def test_a_heavy_model_leaves_the_time_to_neighbourhoods_and_bounds(
 
     monkeypatch.setattr(lns_module, "lns", heard)
     monkeypatch.setattr(module, "TOO_HEAVY", -1.0)  # any time is too long
+    monkeypatch.setattr(module, "LEAST_HEAVY", -1.0)
     start = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
     outcome = cp_sat(join_example, Objective.MAKESPAN, replace(exact_run(time_limit=time_limit), start=start))
     assert (outcome.lower_bound, outcome.termination) == (10, Termination.FINISHED)
