@@ -88,6 +88,11 @@ def export_command(
     return 0
 
 
+def _has_buffers(instance: Any) -> bool:
+    """Say whether an instance has buffers or groups: then the last of the starting methods takes any instance."""
+    return bool(getattr(instance, "has_buffers", False))
+
+
 def view_command(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance, a JSON file.")],
     schedule_files: Annotated[
@@ -119,7 +124,7 @@ def view_command(
             note(f"{path}: the schedule does not verify (optgap verify lists every violation).")
             return 1
     if not paths:
-        method = problem.warm_starts[0]
+        method = problem.starting_methods(instance, problem.default_objective)[-1 if _has_buffers(instance) else 0]
         result = solve(instance, method)
         if result.schedule is None:
             note(f"{instance_file}: {method} found no schedule to show.")

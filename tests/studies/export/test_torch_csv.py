@@ -123,6 +123,7 @@ def test_command_line(tmp_path: Path, run: Run) -> None:
     out = tmp_path / "b.csv"
     assert run("export", str(instance), str(schedule), "--to", "torch-csv", "-o", str(out)).status == 0
     assert out.read_text() == path.read_text()
+    assert run("view", str(instance), "-o", str(tmp_path / "page.html")).status == 0  # a list keeps the memory limits
     ended = run("convert", "--from", "stg", str(path), "-o", str(instance), "--schedule-out", str(schedule))
     assert (ended.status, "--schedule-out: expected none for stg; only torch-csv has a schedule" in ended.err) == (
         2,
