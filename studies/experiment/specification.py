@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
 from instances.dag.objective import Objective
-from instances.generators.dag.generate import BUFFER_FAMILIES
 from solvers.methods import resolved
 from solvers.problem import PROBLEMS
 
@@ -23,7 +22,6 @@ DAG, JOBS = "dag", "jobs"
 """Names of the problems, as in ``[study] problem``."""
 
 FAMILIES_OF = {name: tuple(resolved(problem.families)) for name, problem in PROBLEMS.items()}
-FAMILIES_OF[DAG] += tuple(BUFFER_FAMILIES)
 """Generator families by problem."""
 
 FIELDS_OF = {

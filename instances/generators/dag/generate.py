@@ -7,6 +7,7 @@ own. It returns a `TaskGraph`, and raises TypeError or ValueError if a parameter
 from __future__ import annotations
 
 import dataclasses
+from collections import ChainMap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,6 +106,9 @@ BUFFER_FAMILIES: dict[str, Family] = {
 }
 """Families of instances with buffers and groups, which few methods know; their functions make the instance."""
 
+ALL_FAMILIES = ChainMap(BUFFER_FAMILIES, FAMILIES)
+"""All families by name."""
+
 
 DEFAULT_CLUSTER = "mixed-4"
 """Preset that is used where no cluster is given."""
@@ -146,7 +150,7 @@ def generate(
     ValueError
         If the family or a parameter is unknown, a parameter is out of range, or the graph does not fit on the cluster.
     """
-    make = loaded_family({**FAMILIES, **BUFFER_FAMILIES}, family, parameters)
+    make = loaded_family(ALL_FAMILIES, family, parameters)
     seed = check_integer("seed", seed, low=0)
     graph_rng, cost_rng = (np.random.default_rng(stream) for stream in np.random.SeedSequence(seed).spawn(2))
     if family in BUFFER_FAMILIES:

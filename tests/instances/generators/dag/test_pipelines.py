@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import optgap
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.pipeline import least_limit, pipeline_of
@@ -44,3 +45,8 @@ def test_refusals() -> None:
         generate("pipeline", tasks=12, seed=0, cost=CostModel())
     with pytest.raises(ValueError, match="layout: expected one of loop, v, got 'w'"):
         generate("pipeline", tasks=12, seed=0, layout="w")
+
+
+def test_public_name() -> None:
+    """Tests that the family is there under the public name too."""
+    assert optgap.generate("pipeline", tasks=24, seed=0).num_buffers == 16
