@@ -105,6 +105,9 @@ ROUNDS, ROWS_PER_GPU, MOST_ENDS = 12, 3, 60
 FINE_TICKS = 2**16
 """Loads are whole numbers of shares of a tick of which a makespan has so many, so that bytes can be loads too."""
 
+MOST_OVERLAPS = 2_000_000
+"""Overlaps of windows and tasks on a GPU that are looked at in one round."""
+
 SHORT_ROUNDS, PASSES = 3, 2
 """Rounds under an assumption, and passes over all pairs of task and GPU for one makespan."""
 
@@ -255,7 +258,8 @@ def _violated(
     pairs = np.flatnonzero((lp.gpu_of_pair == k) & (share > 1e-9))
     if not len(pairs):
         return []
-    begins, ends = (_some(np.unique(values[pairs])) for values in (head, latest))
+    most_ends = min(MOST_ENDS, 2 + int((MOST_OVERLAPS / len(pairs)) ** 0.5))
+    begins, ends = (_some(np.unique(values[pairs]), most_ends) for values in (head, latest))
     grid = (head[pairs], lp.durations[pairs], latest[pairs], begins[:, None, None], ends[None, :, None])
     excess = _overlap(*grid) @ share[pairs] - (ends[None, :] - begins[:, None])
     excess[begins[:, None] >= ends[None, :]] = -1.0
@@ -264,6 +268,6 @@ def _violated(
     return [(k, int(begins[a]), int(ends[b])) for a, b in places]
 
 
-def _some(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _some(values: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return all values, or evenly chosen ones of many."""
-    return values[np.unique(np.linspace(0, len(values) - 1, MOST_ENDS).astype(np.int64))]
+    return values[np.unique(np.linspace(0, len(values) - 1, most).astype(np.int64))]
