@@ -51,7 +51,7 @@ class Instance:
         self.order = list(TopologicalSorter(tails).static_order())
 
 
-def earliest_start(items, free):
+def least_start(items, free):
     """Return when a task can start at the earliest, given (elsewhere, here, duration, memory) of its predecessors.
 
     Those on its own GPU run there one after the other, not before `here`, and fit into the `free` bytes; the data of
@@ -83,7 +83,7 @@ def heads(instance, allowed, order, neighbours, release):
                 here = start[h][k] if k in allowed[h] else NEVER
                 items.append((elsewhere, here, instance.duration[h][k] if here < NEVER else 0, instance.memory[h]))
             free = NEVER if instance.capacity[k] is None else instance.capacity[k] - instance.memory[i]
-            start[i][k] = max(release[i], earliest_start(items, free))
+            start[i][k] = max(release[i], least_start(items, free))
     return start
 
 
@@ -93,7 +93,7 @@ def tails_in_jobs(instance, allowed):
     return heads(instance, allowed, instance.order[::-1], inside, [0] * instance.n)
 
 
-class State:
+class Known:
     """What holds for every schedule within a deadline (None for none): heads, tails and GPUs that are left."""
 
     def __init__(self, instance, deadline, allowed):
@@ -145,7 +145,7 @@ def check_paths(instance, objective, lines):
     """Return the bound of paths: every task on its best GPU, with what must come before and after it."""
     if lines:
         raise RefusedError(f"paths: expected nothing more, got {' '.join(lines[0])}")
-    state = State(instance, None, instance.allowed)
+    state = Known(instance, None, instance.allowed)
     if objective == "makespan":
         return max((through(state, state.tail, i) for i in range(instance.n)), default=0)
     tail, completion = tails_in_jobs(instance, state.allowed), list(instance.release)
@@ -204,7 +204,7 @@ def check_refuted(instance, objective, lines):
     if objective != "makespan" or not lines or lines[0][0] != "deadline":
         raise RefusedError("refuted: expected the makespan, and a deadline first")
     (deadline,) = integers(lines[0], 1)
-    states, windows, prices, is_refuted = [(None, State(instance, deadline, instance.allowed))], [], {}, False
+    states, windows, prices, is_refuted = [(None, Known(instance, deadline, instance.allowed))], [], {}, False
     for line in lines[1:]:
         if is_refuted:
             raise RefusedError(f"{' '.join(line)}: expected nothing after the last contradiction")
@@ -214,7 +214,7 @@ def check_refuted(instance, objective, lines):
             if i >= instance.n or k >= instance.m or windows or prices:
                 raise RefusedError(f"{' '.join(line)}: expected a task and a GPU, and no multipliers before")
             allowed = [gpus & {k} if j == i else gpus for j, gpus in enumerate(state.allowed)]
-            states.append(((i, k), State(instance, deadline, allowed)))
+            states.append(((i, k), Known(instance, deadline, allowed)))
         elif line[0] == "window":
             windows.append(integers(line, 4))
         elif line[0] == "memory":
@@ -228,7 +228,7 @@ def check_refuted(instance, objective, lines):
             if excluded is not None:
                 before, outer = states.pop()
                 allowed = [gpus - {excluded[1]} if j == excluded[0] else gpus for j, gpus in enumerate(outer.allowed)]
-                states.append((before, State(instance, deadline, allowed)))
+                states.append((before, Known(instance, deadline, allowed)))
         else:
             raise RefusedError(f"{' '.join(line)}: expected suppose, window, memory or contradiction")
     if not is_refuted:
@@ -249,7 +249,7 @@ def check_columns(instance, objective, lines):
     for j in set(instance.job):
         if sum(share.get(i, 0) for i in range(instance.n) if instance.job[i] == j) != instance.weight[j]:
             raise RefusedError(f"job {j}: expected the weights of its tasks to sum to {instance.weight[j]}")
-    state = State(instance, None, instance.allowed)
+    state = Known(instance, None, instance.allowed)
     tail = tails_in_jobs(instance, state.allowed)
     value += sum(reward for i, reward in price.items() if share.get(i, 0))
     for k in instance.gpus:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
-class Certificate(NamedTuple):
+class BoundCertificate(NamedTuple):
     """A bound, what kind of proof it has, and the lines of the proof."""
 
     bound: int
@@ -40,7 +40,7 @@ class Certificate(NamedTuple):
 
 def bound_certificate(
     instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
-) -> Certificate:
+) -> BoundCertificate:
     """Return the certificate of the largest bound that can be written as one, of three kinds for each objective.
 
     Makespan: paths, the area with its multipliers, and a refuted makespan, found as `destructive` and `probing` do by
@@ -48,7 +48,7 @@ def bound_certificate(
     completion: paths, and `smith_columns` with its prices. When no seconds are left, what is proved so far is written
     (docs/bounds.md, section 6.1; ours).
     """
-    found = [Certificate(join_aware_path(instance, objective), "paths", [])]
+    found = [BoundCertificate(join_aware_path(instance, objective), "paths", [])]
     if instance.num_tasks and Objective(objective) is Objective.MAKESPAN:
         found.append(_area_certificate(instance, seconds_left))
         refuted = _refutation(instance, max(found).bound, seconds_left)
@@ -59,7 +59,7 @@ def bound_certificate(
             rows = {"weight": columns.weight, "price": columns.price}
             lines = [f"fineness 0 {columns.fineness}"]
             lines += [f"{name} {i} {number}" for name, row in rows.items() for i, number in _above_zero(row)]
-            found.append(Certificate(columns.bound, "columns", lines))
+            found.append(BoundCertificate(columns.bound, "columns", lines))
     return max(found, key=lambda certificate: certificate.bound)
 
 
@@ -75,7 +75,7 @@ def _integers(multipliers: Multipliers) -> tuple[list[int], list[int]]:
     return [int(entry) for entry in row * scale], [int(entry) for entry in memory * scale]
 
 
-def _area_certificate(instance: DagInstance, seconds_left: Callable[[], float]) -> Certificate:
+def _area_certificate(instance: DagInstance, seconds_left: Callable[[], float]) -> BoundCertificate:
     """Return the area bound by multipliers of GPUs, tasks and bytes."""
     tasks = np.arange(instance.num_tasks)
     lp = AssignmentLp(instance, tasks, instance.allowed, seconds_left)
@@ -96,7 +96,7 @@ def _area_certificate(instance: DagInstance, seconds_left: Callable[[], float]) 
     lines += [f"task {i} {u}" for i, u in _above_zero(row[len(gpus) :])]
     lines += [f"memory {k} {y}" for k, y in _above_zero(memory)]
     release = int(instance.release[instance.job_of_task].min())
-    return Certificate(release + max(0, -(-value // sum(row))), "area", lines)
+    return BoundCertificate(release + max(0, -(-value // sum(row))), "area", lines)
 
 
 ROUNDS, ROWS_PER_GPU, MOST_ENDS = 12, 3, 60
@@ -112,9 +112,9 @@ SHORT_ROUNDS, PASSES = 3, 2
 """Rounds under an assumption, and passes over all pairs of task and GPU for one makespan."""
 
 
-def _refutation(instance: DagInstance, proven: int, seconds_left: Callable[[], float]) -> Certificate | None:
+def _refutation(instance: DagInstance, proven: int, seconds_left: Callable[[], float]) -> BoundCertificate | None:
     """Return the certificate of the largest makespan that is refuted, None where none above the proven bound is."""
-    best: Certificate | None = None
+    best: BoundCertificate | None = None
     ceiling = probing(instance, Objective.MAKESPAN, seconds_left=lambda: seconds_left() / 2)
     if instance.num_edges * instance.num_gpus**2 > MAX_DELAYS or ceiling <= proven:
         return None
@@ -125,7 +125,7 @@ def _refutation(instance: DagInstance, proven: int, seconds_left: Callable[[], f
             return False
         lines = _Attempt(instance, makespan, seconds_left).lines(passes)
         if lines is not None:
-            best = Certificate(makespan + 1, "refuted", [f"deadline {makespan}", *lines])
+            best = BoundCertificate(makespan + 1, "refuted", [f"deadline {makespan}", *lines])
         return lines is not None
 
     if is_refuted(ceiling - 1, 0):
