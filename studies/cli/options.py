@@ -173,7 +173,8 @@ OBJECTIVE = Annotated[
         parser=objective,
         autocompletion=Names("instances.dag.objective:Objective", "instances.jobs.objective:JobsObjective").complete,
         metavar="NAME",
-        help="makespan (default) or weighted_completion; for jobs total_completion (default) or weighted_completion.",
+        help="makespan (default), weighted_completion or stage_span; for jobs total_completion (default) or "
+        "weighted_completion.",
     ),
 ]
 METHOD = Annotated[

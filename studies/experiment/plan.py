@@ -163,8 +163,8 @@ class _Contestant:
         if self.kind in KINDS_WITH_RUN:
             self.budgets = [budget for budget in spec.budgets if budget.seconds is not None]
         if not self.budgets:
-            what = "[[budgets]] with seconds" if self.kind in KINDS_WITH_RUN else "[[budgets]]"
-            raise ValueError(f"{place}: expected {what} for {method.method}, got none.")
+            what = "seconds" if self.kind in KINDS_WITH_RUN else "evaluations or seconds"
+            raise ValueError(f"{place}: expected [[budgets]] with {what} for {method.method}, got none.")
 
 
 def _refuse_interference(

@@ -442,4 +442,8 @@ class TimeLeft:
     def seconds(self, taken: float) -> float | None:
         """Return the best estimate after so many seconds, None before there is one."""
         with self._lock:
-            return max(0.0, self._left) * max(taken / self._done, 0.1) if self._done > 0 else None
+            if self._done <= 0:
+                return None
+            left = max(0.0, self._left)
+            # What is left counts as if it took its estimate: a few runs of milliseconds say little about it.
+            return left * max((taken + left) / (self._done + left), 0.1)

@@ -176,7 +176,10 @@ def test_budgets_are_needed_by_searches_only() -> None:
     """Tests that a study of constructions needs no budget, and one of searches does."""
     spec = small_spec()
     assert len(study_plan(replace(spec, budgets=(), methods=spec.methods[:1]), []).runs) == 0
-    with pytest.raises(ValueError, match=r"methods\[1\]: expected \[\[budgets\]\] for random-search, got none."):
+    with pytest.raises(
+        ValueError,
+        match=r"methods\[1\]: expected \[\[budgets\]\] with evaluations or seconds for random-search, got none.",
+    ):
         study_plan(replace(spec, budgets=()), [])
 
 

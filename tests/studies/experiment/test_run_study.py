@@ -20,9 +20,11 @@ from instances.dag.verify import verify_dag_schedule
 from solvers.run.contradiction import ContradictionError
 from studies.analysis.frames import to_frame
 from studies.experiment.executor import ExecutedRun, ExecutorError, SlotLostError
+from studies.experiment.instances import expand_instances
+from studies.experiment.plan import plan_seconds, study_plan
 from studies.experiment.read_specification import study_spec_from_toml
 from studies.experiment.run_answer import RunAnswer, RunLimit
-from studies.experiment.run_study import run_study
+from studies.experiment.run_study import TimeLeft, run_study
 from studies.experiment.store import DATABASE, StudyStore
 from tests.studies.experiment.study_answers import answers_of, copy_study
 from tests.studies.experiment.study_specs import SMALL, small_spec
@@ -300,3 +302,24 @@ def test_the_state_is_told_while_runs_are_made(tmp_path: Path) -> None:
     )
     assert told.is_set()
     assert time.monotonic() - begin < 30
+
+
+def test_a_slow_first_run_of_milliseconds_does_not_blow_up_the_time_left() -> None:
+    """Tests the estimate after one short bound, and when all runs but one took ten times their estimates."""
+    spec = small_spec()
+    plan = study_plan(spec, expand_instances(spec))
+    total = plan_seconds(plan, 1)
+    time_left = TimeLeft(plan, set(), 1)
+    assert time_left.seconds(5.0) is None
+    bound, *others = plan.runs
+    assert bound.kind == "bound"
+    time_left.finish(bound.key)
+    first = time_left.seconds(5.0)
+    assert first is not None
+    assert total < first < total + 5.0
+    for run in others[:-1]:
+        time_left.finish(run.key)
+    done = total - plan_seconds(plan, 1, {run.key for run in plan.runs[:-1]})
+    last = time_left.seconds(10.0 * done)
+    assert last is not None
+    assert 9.0 < last / (total - done) < 10.1
