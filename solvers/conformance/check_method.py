@@ -22,7 +22,8 @@ from instances.json_document import content_hash
 from instances.readers.optgap_json import codec_of
 from solvers.methods import KINDS_WITH_RUN
 from solvers.problem import DAG
-from solvers.result import AlteredInstanceError
+from solvers.result import AlteredInstanceError, UnverifiedScheduleError
+from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 
@@ -163,7 +164,11 @@ def _run(instance: DagInstance, method: MethodLike, **options: Any) -> Result:
         options.setdefault("stop", MaxEvaluations(BUDGET))
     if kind_of(method) in KINDS_WITH_RUN:
         options.setdefault("bounds", [])
-    return solve(instance, method, threads=1, **options)
+    try:
+        return solve(instance, method, threads=1, **options)
+    except (UnverifiedScheduleError, ContradictionError) as error:
+        error.add_note(f"The instance is {instance.name!r}, one of check_instances() in {__name__}.")
+        raise
 
 
 def kind_of(method: MethodLike) -> Kind:

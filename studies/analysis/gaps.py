@@ -60,7 +60,8 @@ def denominators_text(num_proven: int, instances: Sized, num_without_bound: int 
         Of them, those without a proven bound above 0.
     """
     if num_proven == len(instances):
-        text = f"All gaps are optimality gaps: the optima of all {len(instances)} instances are proven."
+        proven = "optimum of the one instance is" if num_proven == 1 else f"optima of all {num_proven} instances are"
+        text = f"All gaps are optimality gaps: the {proven} proven."
         return f"{text} On {num_without_bound} the optimum is 0: no gap there." if num_without_bound else text
     text = (
         f"The optimum is proven for {num_proven} of {len(instances)} instances; on the others the gap is "

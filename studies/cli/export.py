@@ -98,7 +98,7 @@ def view_command(
     schedule_files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="SCHEDULE ...", help="Schedules of it, JSON files; without one a quick heuristic makes one."
+            metavar="SCHEDULE", help="Schedules of it, JSON files; without one a quick heuristic makes one."
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")] = None,

@@ -92,6 +92,13 @@ def solve_command(
             **limits,
             **parameters,
         )
+    kind = problem.method_named(method).kind
+    if (
+        result.schedule is None
+        and kind in ("construction", "search")
+        and result.termination in ("finished", "evaluations")
+    ):
+        note(f"{method}: found no schedule within the memory limits; cp-sat says whether one exists.")
     for path, write in ((schedule_out, problem.codec.write_schedule), (gantt, problem.write_gantt)):
         if path is not None and result.schedule is None:
             note(f"{path}: not written, as no schedule was found.")

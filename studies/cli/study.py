@@ -11,6 +11,7 @@ from studies.cli.open_study import STORE, budgets_of_study, on_store, open_study
 from studies.cli.output import check_outputs, check_writable, note, print_json, print_text, write_text_output
 from studies.input import BadInputError, options, writing
 from studies.options import Names, integer, number
+from studies.text import aligned
 
 if TYPE_CHECKING:
     from studies.experiment.dask_executor import DaskExecutor
@@ -353,5 +354,5 @@ def study_report_command(
     if as_json:
         print_json({"report": str(out), **counts})
     else:
-        shown = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items())
-        print_text(f"{out}: {shown}")
+        shown = {name.replace("_", " "): str(number) for name, number in counts.items() if number}
+        print_text(aligned({"report": str(out), **shown}))

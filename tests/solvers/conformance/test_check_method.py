@@ -53,8 +53,10 @@ def test_schedule_that_overlaps_is_refused() -> None:
     def careless(instance: DagInstance) -> DagSchedule:
         return DagSchedule(gpu=instance.durations.argmax(axis=1), start=np.zeros(instance.num_tasks, dtype=np.int64))
 
-    with pytest.raises(UnverifiedScheduleError, match="careless: schedule with"):
+    with pytest.raises(UnverifiedScheduleError, match="careless: schedule with") as caught:
         CHECKS["verified"](careless)
+    (note,) = caught.value.__notes__
+    assert any(repr(instance.name) in note for instance in check_instances())
 
 
 def test_ignored_budget_is_refused() -> None:

@@ -70,7 +70,7 @@ def test_a_schedule_that_meets_the_bound_proves_the_optimum() -> None:
     gaps = study_gaps(runs(("a", "woa", 0, 50, 40, False), ("a", "heft", 0, 60, 50, False)))
     assert gaps.is_proven
     assert gaps.runs["is_optimal"].tolist() == [True, False]
-    assert gaps.denominators() == "All gaps are optimality gaps: the optima of all 1 instances are proven."
+    assert gaps.denominators() == "All gaps are optimality gaps: the optimum of the one instance is proven."
 
 
 def test_failed_runs_have_no_schedule() -> None:
