@@ -97,7 +97,7 @@ def objective(text: str) -> str:
 
     name = text.replace("-", "_")
     if name not in [*Objective, *JobsObjective]:
-        expected = f"{' or '.join(Objective)}, for jobs {' or '.join(JobsObjective)}"
+        expected = f"one of {', '.join(Objective)}, for jobs {' or '.join(JobsObjective)}"
         hint = did_you_mean(name, [*Objective, *JobsObjective])
         raise BadInputError(f"--objective: expected {expected}, got {quoted(text)}{hint}.")
     return name

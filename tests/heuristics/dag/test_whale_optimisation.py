@@ -430,9 +430,10 @@ def test_never_worse_than_heft(instance: DagInstance, seed: int, variant: str, d
 
 def test_weighted_completion_is_minimised() -> None:
     """Tests that the other objective is the fitness: the heavy job goes first although HEFT puts it last."""
-    instance = DagInstance.from_lists([[9], [2]], job_of_task=[0, 1], release=[0, 0], weight=[1, 9])
+    jobs = {"job_of_task": [0, 1, 1], "release": [0, 0], "weight": [1, 9]}
+    instance = DagInstance.from_lists([[9], [1], [1]], [(1, 2, 0)], **jobs)
     schedule, objectives = run(instance, 0, 60, objective=Objective.WEIGHTED_COMPLETION)
-    assert schedule.start.tolist() == [2, 0]
+    assert schedule.start.tolist() == [2, 0, 1]
     assert (objectives[0], objectives[-1]) == (9 + 9 * 11, 11 + 9 * 2)
 
 

@@ -59,7 +59,7 @@ def tight(document: Document) -> None:
 
 CHANGED_INSTANCES: dict[str, tuple[Change, str]] = {
     "other format": (put("format", value="optgap/dags"), 'format: expected "optgap/dag", got "optgap/dags".'),
-    "other version": (put("version", value=2), "version: expected 1, got 2."),
+    "other version": (put("version", value=3), "version: expected 1 or 2, got 3."),
     "no version": (drop("version"), "version: expected an integer, got nothing."),
     "unknown key": (put("colour", value="red"), "colour: expected no such key."),
     "unknown key of a task": (put("tasks", 1, "cost", value=3), "tasks[1].cost: expected no such key."),
@@ -260,7 +260,7 @@ ARGUMENTS: list[tuple[tuple[str, ...], str]] = [
     (("solve", "e.json", "--method", "hef"), "--method: expected one of cp-sat, down-sets, milp-"),
     (
         (*HEFT, "--objective", "cost"),
-        "--objective: expected makespan or weighted_completion, for jobs total_completion or ",
+        "--objective: expected one of makespan, weighted_completion, stage_span, for jobs total_completion or ",
     ),
     ((*HEFT, "--seed", "x"), "--seed: expected an integer, got 'x'."),
     ((*HEFT, "--seed", "-1"), "--seed: expected an integer of at least 0, got -1."),

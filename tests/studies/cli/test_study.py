@@ -77,7 +77,7 @@ def test_run_and_table(run: Run, small: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("run", "nowhere.toml"), "nowhere.toml: specification: expected a TOML file or one of authors_setting, "),
+        (("run", "nowhere.toml"), "nowhere.toml: specification: expected a TOML file or one of a_srpt, "),
         (("run", "small.toml"), "--out: expected a folder for the store, got nothing."),
         (("run", "small.toml", "--out", "small.toml"), "small.toml: expected a file that can be written"),
         (("run", "bad.toml", "--out", "s"), "bad.toml: study.seed: expected an integer of at least 0, got 'x'."),
