@@ -163,7 +163,9 @@ def study_table_command(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", metavar="A,B+C", help="Groups of instances: family, size, ccr, ...; family+size for both at once."
+            "--by",
+            metavar="A,B+C",
+            help="Groups of instances: instance (a column each), family, size, ccr, ...; family+size for both at once.",
         ),
     ] = None,
     statistic: Annotated[
