@@ -323,7 +323,8 @@ class MethodComparison(Tabular):
         least = self.least_holm_p_value
         if least is not None and least > LEVEL:
             pairs = max(rival.num_pairs for rival in rivals)
-            note += f" With {pairs} instances no smallest p can be below {least:.4f} after the correction."
+            few = "1 instance" if pairs == 1 else f"{pairs} instances"
+            note += f" With {few} no smallest p can be below {least:.4f} after the correction."
         return note
 
     @property
