@@ -13,7 +13,7 @@ import sys
 from fractions import Fraction
 from graphlib import TopologicalSorter
 
-NEVER = 2**62  # later than any time; ticks, bytes and prices are integers of any size
+NEVER = math.inf  # later than any time, more than any memory; all other numbers but bytes per tick are integers
 
 
 class RefusedError(Exception):
@@ -26,29 +26,37 @@ class Instance:
     def __init__(self, path):
         """Read a file of format optgap/dag, compressed if its name ends in .gz."""
         with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
-            document = json.load(file)
+            twice = []  # how many keys of each object are there again
+            hook = lambda pairs: twice.append(len(pairs) - len(dict(pairs))) or dict(pairs)  # noqa: E731
+            document = json.load(file, object_pairs_hook=hook)
         if document["format"] != "optgap/dag" or document["version"] not in (1, 2):
             raise RefusedError("the instance is no file of format optgap/dag, version 1 or 2")
         tasks, jobs = document["tasks"], document.get("jobs", [{"release": 0, "weight": 1}])
-        self.capacity = [gpu.get("memory_bytes") for gpu in document["gpus"]]
+        self.capacity = [gpu["memory_bytes"] for gpu in document["gpus"]]
         self.n, self.m, self.gpus = len(tasks), len(self.capacity), range(len(self.capacity))
         self.duration = [task["durations"] for task in tasks]
         self.memory = [task.get("memory_bytes", 0) for task in tasks]
         self.job = [task.get("job", 0) for task in tasks]
-        self.release = [job.get("release", 0) for job in jobs]
-        self.weight = [job.get("weight", 1) for job in jobs]
+        self.release, self.weight = [job["release"] for job in jobs], [job["weight"] for job in jobs]
         self.before, self.after = [[] for _ in tasks], [[] for _ in tasks]
         latency, speed = document["links"]["latency_ticks"], document["links"]["bytes_per_tick"]
-        for tail, head, data in document["edges"]:
+        edges, pairs = document["edges"], [(k, l) for k in self.gpus for l in self.gpus if k != l]
+        sizes = [*self.capacity, *self.memory, *self.release, *self.weight, *(data for _, _, data in edges)]
+        sizes += [ticks for row in self.duration for ticks in row] + [latency[k][l] for k, l in pairs]
+        numbers = [(job, len(jobs)) for job in self.job] + [(i, self.n) for *ends, _ in edges for i in ends]
+        numbers += [(size, 2**53 + 1) for size in sizes if size is not None]
+        is_whole = all(type(number) is int and 0 <= number < end for number, end in numbers)
+        is_once = not any(twice) and len({(tail, head) for tail, head, _ in edges}) == len(edges)
+        if not (is_whole and is_once and all(0 < speed[k][l] < NEVER for k, l in pairs)):
+            raise RefusedError("the instance: expected integers from 0 to 2**53, speeds above 0, keys and edges once")
+        for tail, head, data in edges:
             delay = [[latency[k][l] + math.ceil(data / speed[k][l]) for l in self.gpus] for k in self.gpus]
             delay = [[0 if k == l or data == 0 else delay[k][l] for l in self.gpus] for k in self.gpus]
             self.before[head].append((tail, delay))
             self.after[tail].append((head, list(zip(*delay))))
-        room = [NEVER if limit is None else limit for limit in self.capacity]
-        fits = [{k for k in self.gpus if size <= room[k]} for size in self.memory]
+        fits = [{k for k in self.gpus if self.capacity[k] is None or size <= self.capacity[k]} for size in self.memory]
         self.allowed = [{k for k in fits[i] if self.duration[i][k] is not None} for i in range(self.n)]
-        tails = {i: [tail for tail, _ in self.before[i]] for i in range(self.n)}
-        self.order = list(TopologicalSorter(tails).static_order())
+        self.order = list(TopologicalSorter({i: [h for h, _ in self.before[i]] for i in range(self.n)}).static_order())
 
 
 def least_start(items, free):
@@ -161,19 +169,16 @@ def through(state, tail, i):
 
 def check_area(instance, objective, lines):
     """Return the bound of the work on all GPUs, by multipliers of GPUs, of single tasks, and of bytes of memory."""
-    if objective != "makespan" or not instance.n:
-        raise RefusedError("area: expected the makespan and tasks")
     load, task = numbered(lines, "load", instance.m), numbered(lines, "task", instance.n)
-    price = numbered(lines, "memory", instance.m)
+    price, total = numbered(lines, "memory", instance.m), sum(load.values()) + sum(task.values())
+    if objective != "makespan" or total == 0 or len(lines) != len(load) + len(task) + len(price):
+        raise RefusedError("area: expected the makespan, one line per GPU, task and price, and a multiplier above 0")
     if any(instance.capacity[k] is None for k in price):
         raise RefusedError("memory: expected GPUs with a memory limit")
     value = -sum(y * instance.capacity[k] for k, y in price.items())
     for i in range(instance.n):
         factor = {k: load.get(k, 0) + task.get(i, 0) for k in instance.allowed[i]}
         value += min(u * instance.duration[i][k] + price.get(k, 0) * instance.memory[i] for k, u in factor.items())
-    total = sum(load.values()) + sum(task.values())
-    if total == 0 or len(lines) != len(load) + len(task) + len(price):
-        raise RefusedError("area: expected one line per GPU, task and price, and a multiplier above 0")
     return min(instance.release[job] for job in instance.job) + max(0, -(-value // total))
 
 
@@ -238,12 +243,10 @@ def check_refuted(instance, objective, lines):
 
 def check_columns(instance, objective, lines):
     """Return the bound on the weighted completion by the cheapest set of tasks of every GPU at prices of tasks."""
-    if objective != "weighted_completion":
-        raise RefusedError("columns: expected the weighted completion")
     share, price = numbered(lines, "weight", instance.n), numbered(lines, "price", instance.n)
     fineness = numbered(lines, "fineness", 1).get(0, 0)
-    if fineness < 1 or len(lines) != len(share) + len(price) + 1:
-        raise RefusedError("columns: expected one fineness of at least 1, weights and prices")
+    if objective != "weighted_completion" or fineness < 1 or len(lines) != len(share) + len(price) + 1:
+        raise RefusedError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
     idle = set(range(len(instance.weight))) - set(instance.job)
     value = fineness * sum(instance.weight[j] * instance.release[j] for j in idle)
     for j in set(instance.job):

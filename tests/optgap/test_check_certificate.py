@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from formulations.dag.bounds.certificates import bound_certificate
 from instances.clusters.cost_model import CostModel
+from instances.dag.instance import DagInstance
 from instances.dag.json import write_dag_instance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.generators.dag.generate import generate
@@ -25,8 +26,6 @@ from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from instances.dag.instance import DagInstance
 
 CHECKER = Path(check_certificate.__file__)
 TIGHT = CostModel(memory_tightness=0.8, ccr=1.0)
@@ -133,6 +132,34 @@ def test_what_is_wrong_is_said(change: tuple[str, str], why: str, tmp_path: Path
     (tmp_path / "certificate.txt").write_text("\n".join(lines) + "\n")
     with pytest.raises(RefusedError, match=why):
         check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[0, 1, 0]", "[0, 1, 0], [0, 1, 0]"),  # counted twice on one GPU
+        ('"memory_bytes": 0', f'"memory_bytes": {2**62 + 1}'),  # not more than an unlimited GPU holds
+        ('"durations": [2]', f'"durations": [{2**62}]'),  # not longer than any time
+        ('"durations": [2]', '"durations": [0.1]'),
+        ('"durations": [2]', '"durations": [-3]'),
+        ('"durations": [2]', '"durations": [NaN]'),
+        ('"durations": [2]', '"durations": [true]'),
+        ('"durations": [2]', '"durations": [2], "durations": [30]'),
+        ('"weight": 1', '"weight": -1'),
+        ('"job": 0', '"job": -1'),
+    ],
+)
+def test_a_file_that_is_no_instance_is_refused(before: str, after: str, tmp_path: Path) -> None:
+    """Tests that a false bound cannot be had from numbers, keys or edges that no instance may have."""
+    instance, certificate = tmp_path / "instance.json", tmp_path / "certificate.txt"
+    write_dag_instance(DagInstance.from_lists([[2], [3]], edges=[(0, 1, 0)]), instance)
+    certificate.write_text("optgap-certificate 1\nobjective makespan\nbound 5\nproof paths\nend\n")
+    assert check(str(instance), str(certificate)) == ("makespan", 5)
+    text = instance.read_text()
+    assert before in text
+    instance.write_text(text.replace(before, after, 1))
+    with pytest.raises(RefusedError, match="the instance: expected integers"):
+        check(str(instance), str(certificate))
 
 
 def test_the_file_runs_alone_and_says_what_is_proved(tmp_path: Path, example_e: DagInstance) -> None:
