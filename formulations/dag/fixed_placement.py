@@ -41,7 +41,7 @@ class FixedPlacement:
         self.duration = [int(instance.durations[task, k]) for task, k in enumerate(self.gpu)]
         self.after: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_tasks)]
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
-            delay = edge_delay(instance, edge, self.gpu[tail], self.gpu[head])
+            delay = instance.transfer_delay(edge, self.gpu[tail], self.gpu[head])
             self.after[tail].append((head, self.duration[tail] + delay))
         self.order = instance.topological_order.tolist()
         self.tasks_of_gpu = [[task for task in self.order if self.gpu[task] == k] for k in range(instance.num_gpus)]
@@ -97,14 +97,6 @@ class FixedPlacement:
         start = [NO_PATH] * len(self.gpu)
         start[task] = 0
         return self.longest(start, among)[other]
-
-
-def edge_delay(instance: DagInstance, edge: int, source: int, target: int) -> int:
-    """Return the transfer delay of an edge between two GPUs in ticks."""
-    data = int(instance.edge_bytes[edge])
-    if source == target or data == 0:
-        return 0
-    return int(instance.latency[source, target]) + int(np.ceil(data / instance.bytes_per_tick[source, target]))
 
 
 def like_parts(instance: DagInstance, *, same_job: bool = False) -> list[list[list[int]]]:

@@ -41,7 +41,7 @@ class OrderedTasks:
         self.duration = [int(instance.durations[task, k]) for task, k in enumerate(gpus)]
         self._after: list[list[tuple[int, int]]] = [[] for _ in range(n)]  # task, ticks from start to start at least
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
-            delay = delay_between(instance, edge, gpus[tail], gpus[head])
+            delay = instance.transfer_delay(edge, gpus[tail], gpus[head])
             self._after[tail].append((head, self.duration[tail] + delay))
         for tasks in self.orders:
             for one, other in pairwise(tasks):
@@ -142,14 +142,6 @@ def _offsets(between: NDArray[np.int64], until_end: NDArray[np.int64], span: int
             return offsets
         offsets = later
     return None
-
-
-def delay_between(instance: DagInstance, edge: int, source: int, target: int) -> int:
-    """Return the transfer delay of an edge between two GPUs in ticks."""
-    data = int(instance.edge_bytes[edge])
-    if source == target or data == 0:
-        return 0
-    return int(instance.latency[source, target]) + int(np.ceil(data / instance.bytes_per_tick[source, target]))
 
 
 def fits_memory(instance: DagInstance, gpu: NDArray[np.int64], start: NDArray[np.int64]) -> bool:

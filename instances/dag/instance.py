@@ -351,6 +351,13 @@ class DagInstance(ReadOnly):
         np.fill_diagonal(delays, 0)
         return delays
 
+    def transfer_delay(self, edge: int, source: int, target: int) -> int:
+        """Return the transfer delay of an edge between two GPUs in ticks, as `transfer_delays` has it."""
+        data = int(self.edge_bytes[edge])
+        if source == target or data == 0:
+            return 0
+        return int(self.latency[source, target]) + int(np.ceil(data / self.bytes_per_tick[source, target]))
+
     def __repr__(self) -> str:
         """Name the instance and its sizes in one line."""
         sizes = f"{self.num_tasks} tasks, {self.num_edges} edges, {self.num_jobs} job(s), {self.num_gpus} GPUs"

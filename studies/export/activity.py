@@ -182,7 +182,7 @@ def _dag_activity(instance: DagInstance, schedule: DagSchedule) -> Activity:
 def _transfers(instance: DagInstance, schedule: DagSchedule, finish: list[int]) -> Iterable[tuple[int, int, int]]:
     """Yield start, edge and delay of every transfer."""
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
-        delay = int(instance.transfer_delays(edge)[schedule.gpu[tail], schedule.gpu[head]])
+        delay = instance.transfer_delay(edge, schedule.gpu[tail], schedule.gpu[head])
         given = NO_TRANSFER if schedule.transfer_start is None else int(schedule.transfer_start[edge])
         yield (finish[tail] if given == NO_TRANSFER else given), edge, delay
 

@@ -128,7 +128,7 @@ def hint_contention(
             begin = int(schedule.transfer_start[edge])
         model.add_hint(variable, begin)
         if edge in added.delay:
-            ticks = int(instance.transfer_delays(edge)[gpu[tail], gpu[head]])
+            ticks = instance.transfer_delay(edge, gpu[tail], gpu[head])
             delay, end = added.delay[edge]
             model.add_hint(delay, ticks)
             model.add_hint(end, begin + ticks)

@@ -117,7 +117,7 @@ class CpSatModel:
             model.add_hint(variable, start[task])
         for edge, reached in variables.delay_reached.items():
             tail, head = self._instance.edges[edge]
-            delay = int(self._instance.transfer_delays(edge)[gpu[tail], gpu[head]])
+            delay = self._instance.transfer_delay(edge, gpu[tail], gpu[head])
             for threshold, literal in reached:
                 model.add_hint(literal, delay >= threshold)
         if self._nics is not None:
