@@ -12,6 +12,7 @@ from formulations.dag.fixed_placement import placements
 from heuristics.dag.pipeline_orders import OrderedTasks
 from instances.dag.objective import objective_value
 from solvers.run.contradiction import raise_contradiction
+from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
@@ -110,16 +111,9 @@ class BufferSearch:
             model.hint(self.schedule)
         elif at_most is not None:
             model.require_at_most(at_most)
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        parameters.num_workers = run.threads
-        parameters.random_seed = run.seed % 2**31
-        parameters.catch_sigint_signal = False
+        solver = cp_sat_solver(run.threads, run.seed, max(run.seconds_left() * max(share, 0.25), 1e-3))
         if math.isfinite(self._effort_left):
-            parameters.max_deterministic_time = self._effort_left
-        seconds = run.seconds_left()
-        if math.isfinite(seconds):
-            parameters.max_time_in_seconds = max(seconds * max(share, 0.25), 1e-3)
+            solver.parameters.max_deterministic_time = self._effort_left
         status = solve_in_thread(solver, model.model, run, reports=way is None or share == 1.0)
         if status == cp_model.MODEL_INVALID:
             raise RuntimeError(f"cp-sat: expected a valid model, got: {model.model.validate()}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from formulations.dag.bounds.live_memory import PlacedBounds
@@ -10,6 +9,7 @@ from formulations.dag.cp_sat.buffers import BufferModel
 from formulations.dag.fixed_placement import placements
 from formulations.time_left import without_limit
 from instances.dag.objective import Objective
+from solvers.run.exact_run import cp_sat_solver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 EFFORT = 20.0
 """CP-SAT's deterministic time for one GPU where there is no time limit: of the order of as many seconds."""
+
+SEED = 1
+"""Seed of CP-SAT, its own default."""
 
 
 def one_stage(instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit) -> int:
@@ -41,12 +44,8 @@ def one_stage(instance: DagInstance, objective: Objective, *, seconds_left: Call
         if seconds_left() <= 0:
             break
         model = BufferModel(instance, objective, at_least=best, gpu=ways[0], kept=[k])
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.catch_sigint_signal = False
+        solver = cp_sat_solver(1, SEED, max(seconds_left() / 2, 1e-3))
         solver.parameters.max_deterministic_time = EFFORT
-        if math.isfinite(seconds_left()):
-            solver.parameters.max_time_in_seconds = max(seconds_left() / 2, 1e-3)
         status = solver.solve(model.model)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN):
             best = max(best, solver.response_proto.inner_objective_lower_bound)
