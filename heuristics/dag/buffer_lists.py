@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.pipeline_orders import OrderedTasks, delay_between, fits_memory
-from instances.dag.buffers import connected_parts, place_of_task, units
+from heuristics.dag.pipeline_orders import OrderedTasks, fits_memory
+from instances.dag.buffers import connected_parts, memory_left, place_of_task, units
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 
@@ -111,7 +111,7 @@ def _list(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tuple[fl
         owned.append((gpu[task], size))
         for other in tasks:
             released_by[other].append(number)
-    left = _free_memory(instance, gpu)
+    left = memory_left(instance, gpu)
     ready = [(priority[task], task) for task in range(instance.num_tasks) if missing[task] == 0]
     heapq.heapify(ready)
     order: list[int] = []
@@ -145,12 +145,6 @@ def _list(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tuple[fl
     return order
 
 
-def _free_memory(instance: DagInstance, gpu: Sequence[int]) -> list[int | None]:
-    """Return the memory that the tasks themselves leave on every GPU; None where there is no limit."""
-    held = np.bincount(gpu, weights=instance.task_memory, minlength=instance.num_gpus).astype(np.int64)
-    return [None if limit < 0 else int(limit - held[k]) for k, limit in enumerate(instance.gpu_memory)]
-
-
 class _Appended:
     """Tasks that were appended to their GPUs one after the other, and the memory that they leave."""
 
@@ -159,7 +153,7 @@ class _Appended:
         n = instance.num_tasks
         self.before: list[list[tuple[int, int]]] = [[] for _ in range(n)]
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
-            self.before[head].append((tail, delay_between(instance, edge, gpu[tail], gpu[head])))
+            self.before[head].append((tail, instance.transfer_delay(edge, gpu[tail], gpu[head])))
         self.takes = [0] * n
         self._waits_for, self._last_end, self._owned = list[int](), list[int](), list[tuple[int, int]]()
         self.released_by: list[list[int]] = [[] for _ in range(n)]
@@ -170,7 +164,7 @@ class _Appended:
             self._owned.append((gpu[task], size))
             for other in tasks:
                 self.released_by[other].append(number)
-        self._left = _free_memory(instance, gpu)
+        self._left = memory_left(instance, gpu)
         # (tick, bytes) that will be free again, per GPU; no task begins before the last one of its GPU
         self._ends: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_gpus)]
         self.start, self._finish, self._free_at = [0] * n, [0] * n, [0] * instance.num_gpus

@@ -11,7 +11,8 @@ from __future__ import annotations
 from itertools import islice, permutations, product
 from typing import TYPE_CHECKING
 
-from heuristics.dag.pipeline_orders import OrderedTasks, delay_between
+from heuristics.dag.pipeline_orders import OrderedTasks
+from instances.dag.buffers import memory_left
 from instances.dag.objective import Objective, objective_value
 from instances.dag.pipeline import Pipeline, gpu_of_stage, pipeline_of
 
@@ -254,14 +255,11 @@ class _Line:
         self._delay = {}
         for edge, (tail, head) in enumerate(instance.edges.tolist()):
             ends = self._task_gpu[tail], self._task_gpu[head]
-            self._delay[tail, head] = delay_between(instance, edge, *ends)
+            self._delay[tail, head] = instance.transfer_delay(edge, *ends)
         self._before: dict[int, list[int]] = {task: [] for task in range(instance.num_tasks)}
         for tail, head in instance.edges.tolist():
             self._before[head].append(tail)
-        held = [0] * instance.num_gpus
-        for task, k in self._task_gpu.items():
-            held[k] += int(instance.task_memory[task])
-        self.memory = [None if limit < 0 else limit - held[k] for k, limit in enumerate(instance.gpu_memory.tolist())]
+        self.memory = memory_left(instance, [self._task_gpu[task] for task in range(instance.num_tasks)])
         self._takes: list[int] = [0] * instance.num_tasks
         self._gives = [0] * instance.num_tasks
         for task, size, released_by in instance.buffers:

@@ -13,6 +13,8 @@ import numpy as np
 from instances.frozen_array import MAX_INTEGER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
@@ -123,6 +125,18 @@ def place_of_task(instance: DagInstance) -> NDArray[np.bool_]:
         fits = (instance.gpu_memory < 0) | (instance.gpu_memory >= needed)
         place[unit] = (instance.durations[unit] >= 0).all(axis=0) & fits
     return place
+
+
+def memory_left(instance: DagInstance, gpu: Sequence[int]) -> list[int | None]:
+    """Return the bytes that the tasks themselves leave on every GPU for buffers; None where there is no limit.
+
+    Parameters
+    ----------
+    gpu
+        GPU of every task.
+    """
+    held = np.bincount(gpu, weights=instance.task_memory, minlength=instance.num_gpus).astype(np.int64)
+    return [None if limit < 0 else int(limit - held[k]) for k, limit in enumerate(instance.gpu_memory)]
 
 
 def least_memory(instance: DagInstance, lines: Descendants | None = None) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from formulations.dag.fixed_placement import FixedPlacement, like_parts, placements
-from instances.dag.buffers import Descendants, connected_parts
+from instances.dag.buffers import Descendants, connected_parts, memory_left
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
@@ -77,10 +77,7 @@ class PlacedBounds:
     def __init__(self, instance: DagInstance, gpu: Sequence[int]) -> None:
         self._instance, self._fixed = instance, FixedPlacement(instance, gpu)
         self._parts = connected_parts(instance)
-        self._memory: list[int | None] = []
-        for k, limit in enumerate(instance.gpu_memory.tolist()):
-            held = sum(int(instance.task_memory[task]) for task in self._fixed.tasks_of_gpu[k])
-            self._memory.append(None if limit < 0 else limit - held)
+        self._memory = memory_left(instance, gpu)
 
     @cached_property
     def _lines(self) -> Descendants:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formulations.dag.fixed_placement import FixedPlacement, edge_delay, like_parts
+from formulations.dag.fixed_placement import FixedPlacement, like_parts
 from formulations.dag.windows import horizon
 from instances.dag.buffers import connected_parts, place_of_task, units
 from instances.dag.objective import Objective, objective_value
@@ -207,7 +207,7 @@ class BufferModel:
 
     def _delay(self, edge: int, tail: int, head: int) -> cp_model.IntVar:
         """Return a variable of at least the transfer delay between the places of two groups."""
-        pairs = {(k, l): edge_delay(self._instance, edge, k, l) for k in self._gpus[tail] for l in self._gpus[head]}
+        pairs = {(k, l): self._instance.transfer_delay(edge, k, l) for k in self._gpus[tail] for l in self._gpus[head]}
         delay = self.model.new_int_var(min(pairs.values()), max(pairs.values()), f"delay[{edge}]")
         for (k, l), ticks in pairs.items():
             if ticks > min(pairs.values()):
