@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from formulations.time_left import without_limit
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
-from instances.dag.objective import FINISH_OBJECTIVES, Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective, needs_buffers
 from solvers.methods import knows_contention, resolved
 from solvers.run.bound import Bound
 from solvers.run.versions import hardware, version_of
@@ -74,10 +74,9 @@ class BoundMethod:
 
     def is_worthwhile(self, instance: Any, objective: object, contention: Contention) -> bool:
         """Say whether the bound is worth its time on an instance of this size."""
-        has_buffers = getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN
         return (
             self.is_default
-            and (has_buffers or not self.knows_buffers)
+            and (needs_buffers(instance, objective) or not self.knows_buffers)
             and (objective != Objective.STAGE_SPAN or self.knows_buffers)
             and not self.needs_search
             and self.only in (None, objective)

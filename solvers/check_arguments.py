@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective
+from instances.dag.objective import needs_buffers
 from instances.spelling import did_you_mean
 from solvers.confirmation.claim import check_confirm_time_limit
 from solvers.methods import KINDS_WITH_RUN, knows_contention
@@ -123,12 +123,11 @@ def refuse_unknown_buffers(problem: Problem, instance: Any, objective: object, n
 
     Raises a `ValueError` that names the methods that know them.
     """
-    has_buffers = getattr(instance, "has_buffers", False)
     if name not in problem.methods or problem.methods[name].knows_buffers:
         return
-    if has_buffers or objective == Objective.STAGE_SPAN:
+    if needs_buffers(instance, objective):
         known = ", ".join(name for name, method in problem.methods.items() if method.knows_buffers) or "none yet"
-        what = "buffers and groups" if has_buffers else f"the objective {objective}"
+        what = f"the objective {objective}" if not needs_buffers(instance, None) else "buffers and groups"
         raise ValueError(f"method: expected one that knows {what} ({known}), got {name!r}.")
 
 
@@ -145,7 +144,7 @@ def check_contention_of_buffers(goal: Goal, confirm: bool) -> None:
 
     Raises a `ValueError`: no model knows transfers that contend together with these, and no second model knows them.
     """
-    if getattr(goal.instance, "has_buffers", False) or goal.objective == Objective.STAGE_SPAN:
+    if needs_buffers(goal.instance, goal.objective):
         if goal.contention != Contention.NONE:
             raise ValueError(f"contention: expected none with buffers, groups or stage_span, got {goal.contention}.")
         if confirm:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, is_for_smiths_rule, objective_value
+from instances.dag.objective import Objective, is_for_smiths_rule, needs_buffers, objective_value
+from instances.dag.pipeline import is_pipeline
 from instances.dag.verify import verify_dag_schedule
 from instances.frozen_array import frozen_integers
 from instances.jobs.objective import (
@@ -146,7 +147,7 @@ class Problem:
 
     def objectives_of(self, instance: Any) -> list[StrEnum]:
         """Return the objectives that a description of a schedule shows: the stage span only where there are buffers."""
-        has_buffers = getattr(instance, "has_buffers", False)
+        has_buffers = needs_buffers(instance, None)
         return [objective for objective in self.objectives if has_buffers or objective != Objective.STAGE_SPAN]
 
     @property
@@ -205,15 +206,15 @@ class Problem:
 
     def starting_methods(self, instance: Any, objective: object) -> list[str]:
         """Return the names of the methods whose best schedule is where exact methods start on an instance."""
-        if getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN:
-            return [name for name in self.buffer_starts if name in self.methods]
+        if needs_buffers(instance, objective):
+            return [name for name in self.buffer_starts if name not in PIPELINE_METHODS or is_pipeline(instance)]
         return [*self.warm_starts, *self.special(instance, objective)[0]]
 
     def first_bounds(self, instance: Any, objective: object, contention: Contention) -> list[str] | None:
         """Return `start_bounds` with those that know the rule of contention, or those for this kind of instance."""
         if self.start_bounds is None:
             return None
-        if getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN:
+        if needs_buffers(instance, objective):
             return self.default_bounds(instance, str(objective), contention)
         knowing = (name for name, bound in self.bounds.items() if bound.rule == contention)
         return [*self.start_bounds, *knowing, *self.special(instance, objective)[1]]
@@ -227,7 +228,7 @@ class Problem:
         """Return the names of bounds that a table lists: for DAGs all without search, for jobs those worth it."""
         if self.start_bounds is None:
             return self.default_bounds(instance)
-        rules, has_buffers = (None, contention), getattr(instance, "has_buffers", False)
+        rules, has_buffers = (None, contention), needs_buffers(instance, None)
         listed = {name: bound for name, bound in self.bounds.items() if has_buffers or not bound.knows_buffers}
         return [name for name, bound in listed.items() if bound.rule in rules and not bound.needs_search]
 

@@ -26,7 +26,7 @@ from solvers.check_arguments import (
 from solvers.confirm import confirm_outcome
 from solvers.confirmation.claim import CONFIRM_SECONDS, confirmation_run
 from solvers.lower_bound import lower_bound
-from solvers.methods import KINDS_WITH_RUN, PIPELINE_METHODS, knows_contention
+from solvers.methods import KINDS_WITH_RUN, knows_contention
 from solvers.problem import Goal, problem_of
 from solvers.result import AlteredInstanceError, Result
 from solvers.run.bound import best_bound, check_against_bounds, with_proof
@@ -222,12 +222,7 @@ def _warm_start(goal: Goal, start: Schedule | None) -> Schedule | None:
     for name in goal.problem.starting_methods(goal.instance, goal.objective):
         function = goal.problem.method_named(name).resolve()
         offered = {"objective": goal.objective, "rng": np.random.default_rng(0), "contention": goal.contention}
-        try:
-            schedule = function(goal.instance, **_named_by(function, offered))
-        except ValueError:
-            if name in PIPELINE_METHODS:  # the instance is no pipeline
-                continue
-            raise
+        schedule = function(goal.instance, **_named_by(function, offered))
         if schedule is not None:
             candidates.append(schedule)
     return min(candidates, key=goal.value, default=None)

@@ -48,6 +48,11 @@ def finish_objective(objective: Objective | str) -> Objective:
     return found
 
 
+def needs_buffers(instance: object, objective: object) -> bool:
+    """Say whether a run needs what knows buffers, groups and the stage span; jobs instances have none of these."""
+    return getattr(instance, "has_buffers", False) or objective == Objective.STAGE_SPAN
+
+
 def finish_times(instance: DagInstance, schedule: DagSchedule) -> NDArray[np.int64]:
     """Return the finish of every task in ticks, shape (n,)."""
     tasks = np.arange(instance.num_tasks)

@@ -237,6 +237,15 @@ def pipeline_of(instance: DagInstance) -> Pipeline:
     return pipeline
 
 
+def is_pipeline(instance: DagInstance) -> bool:
+    """Say whether an instance is a pipeline that `pipeline_of` recognises."""
+    try:
+        pipeline_of(instance)
+    except ValueError:
+        return False
+    return True
+
+
 def _passes(part: list[int], after: list[list[int]], before: list[list[int]]) -> tuple[list[int], list[int], list[int]]:
     """Return F, B and W of the stages of one connected part; no W where backward passes are fused."""
     refusal = ValueError(f"tasks[{part[0]}]: expected a micro-batch of a pipeline, got tasks of another shape.")

@@ -14,7 +14,7 @@ from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import searched_down_sets
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
@@ -98,7 +98,7 @@ def cp_sat(
     RuntimeError
         If the solver refuses the model.
     """
-    if instance.has_buffers or Objective(objective) is Objective.STAGE_SPAN:
+    if needs_buffers(instance, objective):
         from solvers.backends.cp_sat_buffers import BufferSearch
 
         return BufferSearch(instance, objective, run).solve()

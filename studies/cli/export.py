@@ -88,11 +88,6 @@ def export_command(
     return 0
 
 
-def _has_buffers(instance: Any) -> bool:
-    """Say whether an instance has buffers or groups: then the last of the starting methods takes any instance."""
-    return bool(getattr(instance, "has_buffers", False))
-
-
 def view_command(
     instance_file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance, a JSON file.")],
     schedule_files: Annotated[
@@ -105,6 +100,7 @@ def view_command(
     as_json: opt.AS_JSON = False,
 ) -> int:
     """Write a page to look at schedules in a browser, without a network. Status 1: one does not verify."""
+    from instances.dag.objective import needs_buffers
     from solvers.solve import solve
     from studies.export.page import view
 
@@ -124,7 +120,8 @@ def view_command(
             note(f"{path}: the schedule does not verify (optgap verify lists every violation).")
             return 1
     if not paths:
-        method = problem.starting_methods(instance, problem.default_objective)[-1 if _has_buffers(instance) else 0]
+        starts = problem.starting_methods(instance, problem.default_objective)
+        method = starts[-1 if needs_buffers(instance, None) else 0]  # with buffers the last one takes any instance
         result = solve(instance, method)
         if result.schedule is None:
             note(f"{instance_file}: {method} found no schedule to show.")
