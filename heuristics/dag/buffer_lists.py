@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.dag.pipeline_orders import OrderedTasks, fits_memory
-from instances.dag.buffers import connected_parts, memory_left, place_of_task, units
+from instances.dag.buffers import connected_parts, memory_for_buffers, place_of_task, units
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 
@@ -111,7 +111,7 @@ def _list(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tuple[fl
         owned.append((gpu[task], size))
         for other in tasks:
             released_by[other].append(number)
-    left = memory_left(instance, gpu)
+    left = memory_for_buffers(instance, gpu)
     ready = [(priority[task], task) for task in range(instance.num_tasks) if missing[task] == 0]
     heapq.heapify(ready)
     order: list[int] = []
@@ -164,7 +164,7 @@ class _Appended:
             self._owned.append((gpu[task], size))
             for other in tasks:
                 self.released_by[other].append(number)
-        self._left = memory_left(instance, gpu)
+        self._left = memory_for_buffers(instance, gpu)
         # (tick, bytes) that will be free again, per GPU; no task begins before the last one of its GPU
         self._ends: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_gpus)]
         self.start, self._finish, self._free_at = [0] * n, [0] * n, [0] * instance.num_gpus

@@ -12,7 +12,7 @@ from itertools import islice, permutations, product
 from typing import TYPE_CHECKING
 
 from heuristics.dag.pipeline_orders import OrderedTasks
-from instances.dag.buffers import memory_left
+from instances.dag.buffers import memory_for_buffers
 from instances.dag.objective import Objective, objective_value
 from instances.dag.pipeline import Pipeline, gpu_of_stage, pipeline_of
 
@@ -259,7 +259,7 @@ class _Line:
         self._before: dict[int, list[int]] = {task: [] for task in range(instance.num_tasks)}
         for tail, head in instance.edges.tolist():
             self._before[head].append(tail)
-        self.memory = memory_left(instance, [self._task_gpu[task] for task in range(instance.num_tasks)])
+        self.memory = memory_for_buffers(instance, [self._task_gpu[task] for task in range(instance.num_tasks)])
         self._takes: list[int] = [0] * instance.num_tasks
         self._gives = [0] * instance.num_tasks
         for task, size, released_by in instance.buffers:

@@ -127,7 +127,7 @@ def place_of_task(instance: DagInstance) -> NDArray[np.bool_]:
     return place
 
 
-def memory_left(instance: DagInstance, gpu: Sequence[int]) -> list[int | None]:
+def memory_for_buffers(instance: DagInstance, gpu: Sequence[int]) -> list[int | None]:
     """Return the bytes that the tasks themselves leave on every GPU for buffers; None where there is no limit.
 
     Parameters

@@ -12,7 +12,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from formulations.dag.fixed_placement import FixedPlacement, like_parts, placements
-from instances.dag.buffers import Descendants, connected_parts, memory_left
+from instances.dag.buffers import Descendants, connected_parts, memory_for_buffers
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class PlacedBounds:
     def __init__(self, instance: DagInstance, gpu: Sequence[int]) -> None:
         self._instance, self._fixed = instance, FixedPlacement(instance, gpu)
         self._parts = connected_parts(instance)
-        self._memory = memory_left(instance, gpu)
+        self._memory = memory_for_buffers(instance, gpu)
 
     @cached_property
     def _lines(self) -> Descendants:
