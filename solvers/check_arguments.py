@@ -67,6 +67,11 @@ def check_arguments(
         raise ValueError(f"start: expected none for {name}, which begins with nothing.")
     if stop is not None and kind != "search":
         raise ValueError(f"stop: expected none for {name}, which is no search; use time_limit.")
+    check_parameters(function, name, parameters)
+
+
+def check_parameters(function: Callable[..., Any], name: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that a method does not have, and values that its settings refuse."""
     signature = inspect.signature(function).parameters
     bound_already = [key for key in getattr(function, "keywords", {}) if key in GIVEN_BY_SOLVE]
     if bound_already:
@@ -78,6 +83,8 @@ def check_arguments(
         if given not in accepted:
             hint = did_you_mean(given, accepted)
             raise ValueError(f"{given}: expected a parameter of {name} ({', '.join(accepted) or 'it has none'}){hint}.")
+    if hasattr(function, "settings"):
+        function.settings(**parameters)  # refuses a value that is out of range
 
 
 def check_start(goal: Goal, start: Schedule | None) -> None:

@@ -41,6 +41,7 @@ def shown_as(original: Callable[..., Any], method: Callable[..., Any], settings:
     functools.update_wrapper(method, original)
     shown = sorted([*offered, *given], key=lambda parameter: parameter.kind)  # stable: positional ones first
     method.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]  # read by inspect
+    method.settings = settings  # type: ignore[attr-defined]  # who calls the method can check values before it runs
     return method
 
 

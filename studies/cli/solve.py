@@ -51,6 +51,7 @@ def solve_command(
 ) -> None:
     """Run one method on one instance (Ctrl-C: best so far)."""
     from heuristics.search.stop_criteria import MaxEvaluations
+    from solvers.check_arguments import check_parameters
     from solvers.lower_bound import lower_bound
     from solvers.run.bound import best_bound
     from solvers.solve import solve
@@ -65,9 +66,11 @@ def solve_command(
     check_outputs([file], [schedule_out, gantt, proof.certificate])
     with reading(file):
         instance = problem.codec.read_instance(file)
+    registered = problem.method_named(method)
     places = {"contention": "--contention"} | {name: f"--set {name}" for name in parameters}
     with options(places, method), LiveProgress("bounding") as progress:
-        names = problem.bounds_beside(problem.method_named(method).kind, instance, **common)
+        check_parameters(registered.resolve(), method, parameters)
+        names = problem.bounds_beside(registered.kind, instance, **common)
         bounds = lower_bound(instance, methods=names, time_limit=run.time_limit, **common).unless_interrupted()
         if against is not None:  # an exact method proves the bound first
             progress.doing = against
@@ -92,10 +95,9 @@ def solve_command(
             **limits,
             **parameters,
         )
-    kind = problem.method_named(method).kind
     if (
         result.schedule is None
-        and kind in ("construction", "search")
+        and registered.kind in ("construction", "search")
         and result.termination in ("finished", "evaluations")
     ):
         note(f"{method}: found no schedule within the memory limits; cp-sat says whether one exists.")

@@ -157,6 +157,13 @@ def test_arguments_are_checked(example_e: DagInstance, arguments: dict[str, obje
         solve(example_e, **arguments)
 
 
+def test_values_are_refused_before_anything_is_bounded(example_e: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a value out of range costs no time, although bounds come before the search."""
+    monkeypatch.setattr("solvers.solve.lower_bound", lambda *_, **__: pytest.fail("a bound was computed"))
+    with pytest.raises(ValueError, match=r"^population: expected at least 2, got 1\.$"):
+        solve(example_e, "ga", population=1)
+
+
 def test_method_of_another_kind(example_e: DagInstance) -> None:
     """Tests that a method is a name or a function."""
     with pytest.raises(TypeError, match=r"^method: expected a name or a function, got 5\.$"):
