@@ -146,16 +146,13 @@ def check_bounds(bounds: Sequence[Bound], contention: Contention) -> None:
             raise ValueError(f"bounds: expected those that hold without contention, got {found}.")
 
 
-def check_contention_of_buffers(goal: Goal, confirm: bool) -> None:
-    """Refuse contention, and a confirmation, where there are buffers or groups or the objective is the stage span.
+def check_contention_of_buffers(goal: Goal) -> None:
+    """Refuse contention where there are buffers or groups or the objective is the stage span.
 
-    Raises a `ValueError`: no model knows transfers that contend together with these, and no second model knows them.
+    Raises a `ValueError`: no model knows transfers that contend together with these.
     """
-    if needs_buffers(goal.instance, goal.objective):
-        if goal.contention != Contention.NONE:
-            raise ValueError(f"contention: expected none with buffers, groups or stage_span, got {goal.contention}.")
-        if confirm:
-            raise ValueError("confirm: expected none with buffers, groups or stage_span, which no second model knows.")
+    if needs_buffers(goal.instance, goal.objective) and goal.contention != Contention.NONE:
+        raise ValueError(f"contention: expected none with buffers, groups or stage_span, got {goal.contention}.")
 
 
 def check_confirmation(kind: Kind, name: str, confirm: bool, time_limit: float | None) -> None:

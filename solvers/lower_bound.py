@@ -106,7 +106,7 @@ def lower_bound(
         if name not in problem.bounds:
             check_contention(name, problem.methods[name].resolve(), contention)
             refuse_unknown_buffers(problem, instance, objective, name)
-    check_contention_of_buffers(goal, confirm)
+    check_contention_of_buffers(goal)
     check_confirm_time_limit(confirm, confirm_time_limit)
     check_limits(time_limit, threads, seed)
     table = BoundTable(instance=instance, objective=objective, contention=contention)

@@ -87,18 +87,21 @@ METHODS = {
         kind="exact",
         summary="pairwise disjunctive MILP in Pyomo with HiGHS, confirmed by CP-SAT",
         source="ours, after Moirai's program",
+        knows_buffers=True,
     ),
     "milp-gdp": Method(
         path="solvers.backends.milp:milp_gdp",
         kind="exact",
         summary="generalised disjunctive program: big-M, multiple big-M or hull MILP with HiGHS, confirmed by CP-SAT",
         source="ours, on Pyomo.GDP",
+        knows_buffers=True,
     ),
     "milp-time-indexed": Method(
         path="solvers.backends.milp:milp_time_indexed",
         kind="exact",
         summary="time-indexed MILP with strong transfer rows in Pyomo with HiGHS, confirmed by CP-SAT",
         source="ours; basic model textbook",
+        knows_buffers=True,
     ),
     "nip": Method(
         path="solvers.backends.nip:nip",
@@ -107,12 +110,14 @@ METHODS = {
         source="ours",
         needs="pyscipopt",
         tiny_tasks=6,  # with 7, one in a hundred takes seconds: spatial branch and bound on a full GPU
+        knows_buffers=True,
     ),
     "nip-linearised": Method(
         path="solvers.backends.nip:nip_linearised",
         kind="exact",
         summary="the nonlinear integer program, exactly linearised, with HiGHS, confirmed by CP-SAT",
         source="ours; linearisation textbook",
+        knows_buffers=True,
     ),
     "lns": Method(
         path="solvers.backends.lns:lns",

@@ -133,7 +133,7 @@ def solve(
     check_contention(name, function, contention)
     if isinstance(method, str):
         refuse_unknown_buffers(problem, instance, objective, name)
-    check_contention_of_buffers(goal, confirm)
+    check_contention_of_buffers(goal)
     check_bounds(bounds or (), contention)
     check_start(goal, start)
     takes_run = kind in KINDS_WITH_RUN

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formulations.dag.heads_and_tails import HeadsAndTails
 from formulations.dag.join import INFINITE
-from instances.dag.objective import Objective, finish_objective
+from instances.dag.buffers import place_of_task
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,19 +60,27 @@ def horizon(instance: DagInstance) -> int:
     return total + sum(int(instance.transfer_delays(edge).max()) for edge in range(instance.num_edges))
 
 
+def for_span(within_horizon: Windows, *, at_least: int, at_most: int | None) -> Windows:
+    """Return windows for the stage span from those for every makespan up to the horizon, by which they end too."""
+    latest = within_horizon.at_most
+    return replace(within_horizon, at_least=at_least, at_most=latest if at_most is None else min(latest, at_most))
+
+
 def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_most: int | None) -> Windows:
     """Return windows that use no path, no join and no bound, so that no error in one of these can affect them.
 
     A task starts after its release; it finishes by the limit U on the makespan, and by the horizon. For weighted
     completion, job j of weight w[j] > 0 completes by floor((U - sum over other jobs q of w[q] r[q]) / w[j]). Pairs
     whose duration does not fit are removed. The windows are far wider than those of `formulations.dag.probing.windows`,
-    hence slower to search (docs/bounds.md, section 2.5; ours). Without a limit, some optimal schedule ends by the
-    horizon.
+    hence slower to search (docs/bounds.md, section 2.5; ours). Without a limit, and for the stage span, some optimal
+    schedule ends by the horizon. Pairs of a task and a GPU that does not hold its group are removed.
     """
+    if Objective(objective) is Objective.STAGE_SPAN:
+        within = plain_windows(instance, Objective.MAKESPAN, objective_at_most=None)
+        return for_span(within, at_least=0, at_most=objective_at_most)
     latest, weight = horizon(instance), instance.weight
     completion_at_least = np.array(instance.release)
     completion_at_most = np.full(instance.num_jobs, latest)
-    finish_objective(objective)
     if Objective(objective) is Objective.MAKESPAN:
         at_most = latest if objective_at_most is None else min(latest, objective_at_most)
         due = np.full(instance.num_tasks, at_most)
@@ -87,7 +96,8 @@ def plain_windows(instance: DagInstance, objective: Objective, *, objective_at_m
                 completion_at_most[job] = min(latest, (at_most - others) // int(weight[job]))
         due = completion_at_most[instance.job_of_task]
     release = instance.release[instance.job_of_task]
-    fits = instance.allowed & (release[:, None] + instance.durations <= due[:, None])
+    may_run = place_of_task(instance) if instance.has_buffers else instance.allowed
+    fits = may_run & (release[:, None] + instance.durations <= due[:, None])
     nothing = np.where(fits, 0, INFINITE)
     around = HeadsAndTails(
         heads=np.where(fits, release[:, None], INFINITE), tails=nothing, job_tails=nothing, allowed=fits

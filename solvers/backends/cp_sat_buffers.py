@@ -114,9 +114,9 @@ class BufferSearch:
         solver = cp_sat_solver(run.threads, run.seed, max(run.seconds_left() * max(share, 0.25), 1e-3))
         if math.isfinite(self._effort_left):
             solver.parameters.max_deterministic_time = self._effort_left
-        status = solve_in_thread(solver, model.model, run, reports=way is None or share == 1.0)
+        status = solve_in_thread(solver, model.proto_model, run, reports=way is None or share == 1.0)
         if status == cp_model.MODEL_INVALID:
-            raise RuntimeError(f"cp-sat: expected a valid model, got: {model.model.validate()}")
+            raise RuntimeError(f"cp-sat: expected a valid model, got: {model.proto_model.validate()}")
         self.seconds += solver.wall_time
         self._effort_left -= solver.response_proto.deterministic_time
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -46,7 +46,7 @@ def one_stage(instance: DagInstance, objective: Objective, *, seconds_left: Call
         model = BufferModel(instance, objective, at_least=best, gpu=ways[0], kept=[k])
         solver = cp_sat_solver(1, SEED, max(seconds_left() / 2, 1e-3))
         solver.parameters.max_deterministic_time = EFFORT
-        status = solver.solve(model.model)
+        status = solver.solve(model.proto_model)
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN):
             best = max(best, solver.response_proto.inner_objective_lower_bound)
     return best

@@ -207,7 +207,7 @@ def _better(
 
 def _least_step(instance: DagInstance, objective: Objective) -> int:
     """Return the least difference between two values of the objective."""
-    if Objective(objective) is Objective.MAKESPAN:
+    if Objective(objective) is not Objective.WEIGHTED_COMPLETION:
         return 1
     return max(math.gcd(*instance.weight.tolist()), 1)
 

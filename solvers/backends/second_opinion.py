@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
+from instances.dag.objective import needs_buffers
 from solvers.run.exact_run import cp_sat_solver
 from solvers.run.versions import version_of
 
@@ -92,23 +93,33 @@ class SecondCpSat:
         """Look for a schedule."""
         from ortools.sat.python import cp_model
 
+        from formulations.dag.cp_sat.buffers import BufferModel
         from formulations.dag.cp_sat.constraints import GaveUpError
         from formulations.dag.cp_sat.model import CpSatModel
+        from formulations.dag.fixed_placement import placements
         from solvers.backends.cp_sat import solve_in_thread
 
         watch = Stopwatch()
+        model: CpSatModel | BufferModel
         try:
-            model = CpSatModel(
-                instance,
-                objective,
-                within,
-                lambda: run.should_stop() or watch.seconds > seconds,
-                symmetry=not is_plain,
-                contention=contention,
-            )
+            if needs_buffers(instance, objective):
+                ways = None if is_plain else placements(instance, 1)
+                way = ways[0] if ways else None
+                model = BufferModel(instance, objective, at_most=within.at_most, gpu=way, symmetry=not is_plain)
+            else:
+                model = CpSatModel(
+                    instance,
+                    objective,
+                    within,
+                    lambda: run.should_stop() or watch.seconds > seconds,
+                    symmetry=not is_plain,
+                    contention=contention,
+                )
         except GaveUpError:
             return _no_answer(run, watch, seconds)
         solver = cp_sat_solver(run.threads, run.seed, max(seconds - watch.seconds, 0.01))
+        # with buffers the first schedule within the limit is an answer: nothing is minimised
+        solver.parameters.stop_after_first_solution = isinstance(model, BufferModel)
         status = solve_in_thread(solver, model.proto_model, run, reports=False)
         if status == cp_model.INFEASIBLE:
             return Answer(is_refuted=True)

@@ -30,6 +30,7 @@ from solvers.run.outcome import Outcome, Status, Termination
 from solvers.run.versions import version_of
 from solvers.solve import solve
 from tests.brute_force import optimum
+from tests.buffered_instances import random_buffered
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
@@ -484,3 +485,19 @@ def test_every_right_answer_is_confirmed(instance: DagInstance, objective: Objec
             assert result.confirmation is not None
             assert result.confirmation.confirmed_by is not None
             assert result.objective == optimum(instance, objective)
+
+
+@pytest.mark.parametrize("objective", Objective)
+def test_buffers_are_confirmed_and_lies_caught(
+    objective: Objective, in_this_process: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Tests that the MILP confirms CP-SAT with buffers, groups and the stage span, and finds what a lie denies."""
+    monkeypatch.chdir(tmp_path)
+    instance = random_buffered(3, max_tasks=5)
+    result = solve(instance, "cp-sat", objective=objective, threads=1, bounds=[], confirm=True)
+    assert (result.status, result.bound.confirmed_by) == (Status.OPTIMAL, MILP)
+    worse = solve(instance, "buffer-list", objective=objective, bounds=[]).objective + 40
+    _lie(monkeypatch, lower_bound=worse)
+    monkeypatch.setattr("solvers.solve._warm_start", lambda goal, start: None)
+    with pytest.raises(ContradictionError, match="MILP"):
+        solve(instance, "cp-sat", objective=objective, threads=1, bounds=[], confirm=True)

@@ -58,7 +58,7 @@ class BufferModel:
     ) -> None:
         from ortools.sat.python import cp_model
 
-        self.model = cp_model.CpModel()
+        self.proto_model = cp_model.CpModel()
         self._instance, self._objective = instance, Objective(objective)
         self._fixed = None if gpu is None else FixedPlacement(instance, gpu)
         self._kept = range(instance.num_gpus) if kept is None else kept
@@ -100,8 +100,8 @@ class BufferModel:
             gpus = np.flatnonzero(place[unit[0]]).tolist() if self._fixed is None else [self._fixed.gpu[unit[0]]]
             literals: list[Expression] = [True]
             if len(gpus) != 1:
-                literals = [self.model.new_bool_var(f"on[{number},{k}]") for k in gpus]
-                self.model.add_exactly_one(literals)
+                literals = [self.proto_model.new_bool_var(f"on[{number},{k}]") for k in gpus]
+                self.proto_model.add_exactly_one(literals)
             for task in unit:
                 self._gpus[task], self._unit_of[task] = gpus, number
                 for k, literal in zip(gpus, literals, strict=True):
@@ -109,7 +109,7 @@ class BufferModel:
 
     def _add_starts(self, at_most: int | None) -> None:
         """Add starts (relative ones where possible), offsets of GPUs, and finishes."""
-        model, instance, fixed = self.model, self._instance, self._fixed
+        model, instance, fixed = self.proto_model, self._instance, self._fixed
         release = instance.release[instance.job_of_task].tolist()
         heads, on_gpu, tails, most = release, [0] * instance.num_tasks, [0] * instance.num_tasks, self._most
         if fixed is not None:
@@ -160,7 +160,7 @@ class BufferModel:
             self._chains += [list(copies) for copies in zip(*parts, strict=True) if copies[0] in self._rel]
         for copies in self._chains:
             for one, other in pairwise(copies):
-                self.model.add(self._rel[other] >= self._finish_rel[one])
+                self.proto_model.add(self._rel[other] >= self._finish_rel[one])
 
     def _add_precedence(self) -> None:
         """Start a task after its predecessors and their transfers; paths through tasks that are left out stay."""
@@ -181,7 +181,7 @@ class BufferModel:
                 if (one, other, data) not in delays:
                     delays[one, other, data] = self._delay(edge, tail, head)
                 after = after + delays[one, other, data]  # not in place: the finish belongs to the task
-            self.model.add(self._start(head) >= after)
+            self.proto_model.add(self._start(head) >= after)
 
     def _add_lags(self, task: int, among: Sequence[int], kept: Collection[int]) -> None:
         """Let the tasks behind a task wait for it: its neighbours, or the next kept tasks behind those left out."""
@@ -201,17 +201,17 @@ class BufferModel:
         k = fixed.gpu[task]
         for head, ticks in lags.items():
             if fixed.gpu[head] == k:
-                self.model.add(self._rel[head] >= self._rel[task] + ticks)
+                self.proto_model.add(self._rel[head] >= self._rel[task] + ticks)
             else:
-                self.model.add(self._start(head) >= self._start(task) + ticks)
+                self.proto_model.add(self._start(head) >= self._start(task) + ticks)
 
     def _delay(self, edge: int, tail: int, head: int) -> cp_model.IntVar:
         """Return a variable of at least the transfer delay between the places of two groups."""
         pairs = {(k, l): self._instance.transfer_delay(edge, k, l) for k in self._gpus[tail] for l in self._gpus[head]}
-        delay = self.model.new_int_var(min(pairs.values()), max(pairs.values()), f"delay[{edge}]")
+        delay = self.proto_model.new_int_var(min(pairs.values()), max(pairs.values()), f"delay[{edge}]")
         for (k, l), ticks in pairs.items():
             if ticks > min(pairs.values()):
-                self.model.add(delay >= ticks).only_enforce_if(self._on[tail, k], self._on[head, l])
+                self.proto_model.add(delay >= ticks).only_enforce_if(self._on[tail, k], self._on[head, l])
         return delay
 
     def _add_gpus(self) -> None:
@@ -223,14 +223,16 @@ class BufferModel:
                 if (task, k) in self._on and duration > 0:
                     start, literal = self._rel[task], self._on[task, k]
                     intervals.append(
-                        self.model.new_optional_fixed_size_interval_var(start, duration, literal, f"run[{task},{k}]")
+                        self.proto_model.new_optional_fixed_size_interval_var(
+                            start, duration, literal, f"run[{task},{k}]"
+                        )
                     )
             if len(intervals) > 1:
-                self.model.add_no_overlap(intervals)
+                self.proto_model.add_no_overlap(intervals)
 
     def _add_buffers(self) -> None:
         """Keep the memory of tasks and live buffers on every GPU within its limit."""
-        instance, model = self._instance, self.model
+        instance, model = self._instance, self.proto_model
         ends = [self._end(*buffer) if buffer.task in self._rel else None for buffer in instance.buffers]
         for k in self._kept:
             limit = int(instance.gpu_memory[k])
@@ -251,9 +253,8 @@ class BufferModel:
                     continue
                 size = model.new_int_var(0, self._most, "")
                 start, literal = self._rel[buffer.task], self._on[buffer.task, k]
-                intervals.append(
-                    model.new_optional_interval_var(start, size, end, self._live(buffer.task, literal, size), "")
-                )
+                live = self._live(buffer.task, literal, end)
+                intervals.append(model.new_optional_interval_var(start, size, end, live, ""))
                 demands.append(buffer.size)
             if not intervals:
                 continue
@@ -271,14 +272,14 @@ class BufferModel:
         if len(released_by) == 1 and self._fixed is not None:
             end = self._finish_rel[released_by[0]]
         else:
-            end = self.model.new_int_var(0, self._most, "")
+            end = self.proto_model.new_int_var(0, self._most, "")
             for other in released_by:
-                self.model.add(end >= self._finish_rel[other])
+                self.proto_model.add(end >= self._finish_rel[other])
         if self._fixed is not None and self._is_relative:
             for other in released_by:
                 if self._fixed.gpu[other] == self._fixed.gpu[task] and other != task:
                     lag = self._lag(task, other)
-                    self.model.add(self._rel[other] >= self._rel[task] + lag)
+                    self.proto_model.add(self._rel[other] >= self._rel[task] + lag)
         return end
 
     def _lag(self, task: int, other: int) -> int:
@@ -294,19 +295,20 @@ class BufferModel:
             }
         return fixed.path(task, other, self._part_of[task])
 
-    def _live(self, task: int, literal: Expression, size: cp_model.IntVar) -> Expression:
+    def _live(self, task: int, literal: Expression, end: Expression) -> Expression:
         """Return whether a buffer occupies memory: its task is on the GPU, and it is held for a tick at least."""
         if int(self._instance.durations[task][self._gpus[task]].min()) > 0:
             return literal
-        live = self.model.new_bool_var("")
-        if literal is not True:
-            self.model.add_implication(live, literal)
-        self.model.add(size == 0).only_enforce_if(~live) if literal is True else None
+        live = self.proto_model.new_bool_var("")
+        on = [] if literal is True else [literal]
+        for each in on:
+            self.proto_model.add_implication(live, each)
+        self.proto_model.add(end <= self._rel[task]).only_enforce_if(~live, *on)
         return live
 
     def _add_objective(self, at_least: int, at_most: int | None) -> None:
         """Minimise the last finish, the completion times by weight, or the longest time between ends of a GPU."""
-        model, instance, objective = self.model, self._instance, self._objective
+        model, instance, objective = self.proto_model, self._instance, self._objective
         total = max(int(instance.weight.sum()), 1) if objective == Objective.WEIGHTED_COMPLETION else 1
         high = total * self._horizon if at_most is None else at_most
         self._value = model.new_int_var(min(at_least, high), high, "objective")
@@ -327,7 +329,7 @@ class BufferModel:
 
     def _add_spans(self) -> None:
         """Let the objective be at least the time from the first start to the last finish on every GPU."""
-        model = self.model
+        model = self.proto_model
         for k in self._kept:
             mine = [task for task in self._tasks if (task, k) in self._on]
             if self._fixed is not None and self._is_relative and mine:
@@ -355,15 +357,15 @@ class BufferModel:
             stack += [head for head in behind if head not in reached]
             reached |= set(behind)
         if set(tasks) <= reached:
-            self.model.add(self._rel[first] == 0)
+            self.proto_model.add(self._rel[first] == 0)
 
     def require_at_most(self, value: int) -> None:
         """Look for schedules of at most this objective only."""
-        self.model.add(self._value <= value)
+        self.proto_model.add(self._value <= value)
 
     def hint(self, schedule: DagSchedule) -> None:
         """Hint a schedule with the given GPUs, or any one where the model chooses."""
-        model, gpu, start = self.model, schedule.gpu.tolist(), schedule.start.tolist()
+        model, gpu, start = self.proto_model, schedule.gpu.tolist(), schedule.start.tolist()
         model.clear_hints()
         first = dict.fromkeys(self._kept, 0)
         if self._fixed is not None and self._is_relative:

@@ -1,4 +1,4 @@
-"""What the Pyomo models share: placement binaries, start times, load rows, transfers by reduced linearisation."""
+"""What the Pyomo models share: placement, starts, transfers by reduced linearisation, load rows, released memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import numpy as np
 import pyomo.environ as pyo
 
 from formulations.dag.bounds.loads import window_load_lp
+from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.left_shift import left_shift
-from instances.dag.objective import Objective, completion_times, finish_times
+from instances.dag.buffers import units
+from instances.dag.objective import Objective, completion_times, finish_times, needs_buffers, objective_value
+from instances.dag.schedule import DagSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
 
     from formulations.dag.windows import Windows
     from instances.dag.instance import DagInstance
-    from instances.dag.schedule import DagSchedule
 
 
 class CoreModel:
@@ -34,7 +36,7 @@ class CoreModel:
 
     or, for weighted completion, CJ[job of i] and its tails in the place of C, minimise sum over j of w[j] CJ[j]. The
     models differ in how they state transfers and non-overlap, which a subclass adds (docs/formulations.md, section
-    3.2).
+    3.2). Groups, memory that is released and the stage span are rows that all models share (section 3.3 there).
 
     Parameters
     ----------
@@ -44,8 +46,10 @@ class CoreModel:
     Attributes
     ----------
     pyomo_model
-        Variables ``on[i, k]`` (binary), ``start[i]``, ``completion`` (the makespan at 0, or per job); objective
-        ``cost``. All variables have finite bounds.
+        Variables ``on[i, k]`` (binary), ``start[i]``, ``completion`` (the makespan at 0, or per job; for the stage span
+        that one at 0, the makespan at 1); objective ``cost``. All variables have finite bounds. Where memory is
+        released, ``over[b, i]`` and ``later[h, i]`` (binary), ``live[b, i, k]``; for the stage span ``begun[k]`` and
+        ``ended[k]``.
     on
         x[i,k] by task and GPU.
     gpus
@@ -57,12 +61,11 @@ class CoreModel:
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
-        instance.refuse_buffers("this model")
         self.instance, self.objective, self.within = instance, objective, within
         self.gpus = [np.flatnonzero(row).tolist() for row in within.around.allowed]
         self.latest_start = within.latest_finish - instance.durations
-        is_makespan = Objective(objective) is Objective.MAKESPAN
-        self.tails = within.around.tails if is_makespan else within.around.job_tails
+        is_weighted = Objective(objective) is Objective.WEIGHTED_COMPLETION
+        self.tails = within.around.job_tails if is_weighted else within.around.tails
         self.pyomo_model = pyo.ConcreteModel()
         self.on = self._add_placement()
         self._add_starts()
@@ -70,6 +73,10 @@ class CoreModel:
         self._add_memory()
         self._add_completion()
         self._add_tail_rows()
+        self._add_groups()
+        self._add_buffers()
+        if Objective(objective) is Objective.STAGE_SPAN:
+            self._add_spans()
 
     def chosen(self, task: int, row: NDArray[np.int64]) -> pyo.Expression:
         """Return the entry of a row of constants, shape (m,), that belongs to the task's GPU."""
@@ -77,12 +84,13 @@ class CoreModel:
 
     def finish(self, task: int) -> pyo.Expression:
         """Return the finish of a task."""
-        return self.pyomo_model.start[task] + self.chosen(task, self.instance.durations[task])
+        return self._end(task)
 
     def ends(self, task: int) -> pyo.Var:
         """Return the makespan, or the completion time of the task's job."""
-        is_makespan = Objective(self.objective) is Objective.MAKESPAN
-        return self.pyomo_model.completion[0 if is_makespan else int(self.instance.job_of_task[task])]
+        if Objective(self.objective) is Objective.WEIGHTED_COMPLETION:
+            return self.pyomo_model.completion[int(self.instance.job_of_task[task])]
+        return self.pyomo_model.completion[0 if Objective(self.objective) is Objective.MAKESPAN else 1]
 
     def set_start(self, schedule: DagSchedule) -> bool:
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
@@ -97,7 +105,7 @@ class CoreModel:
             variable.set_value(int(gpu[task] == k))
         for task in tasks.tolist():
             model.start[task].set_value(int(start[task]))
-        self._set_completion(schedule)
+        self.set_shared(schedule)
         return True
 
     def schedule(self) -> DagSchedule:
@@ -105,16 +113,41 @@ class CoreModel:
         model = self.pyomo_model
         gpu = [max(left, key=lambda k: self.on[task, k].value) for task, left in enumerate(self.gpus)]
         start = [model.start[task].value for task in range(self.instance.num_tasks)]
-        return left_shift(self.instance, np.array(gpu, dtype=np.int64), np.array(start, dtype=np.float64))
+        return self.tidied(np.array(gpu, dtype=np.int64), np.array(start, dtype=np.float64))
 
-    def _set_completion(self, schedule: DagSchedule) -> None:
-        """Give the makespan or the completion times their values in a schedule."""
-        if Objective(self.objective) is Objective.MAKESPAN:
-            ends = [int(finish_times(self.instance, schedule).max(initial=0))]
-        else:
-            ends = completion_times(self.instance, schedule).tolist()
-        for number, ticks in enumerate(ends):
-            self.pyomo_model.completion[number].set_value(ticks)
+    def tidied(self, gpu: NDArray[np.int64], start: NDArray[np.float64]) -> DagSchedule:
+        """Return a solution, within a solver's tolerances, as a schedule.
+
+        Where memory is released, or the stage span counts, starts are rounded down, and not shifted to the left: all
+        rows between starts have whole numbers, so that a solution stays one.
+        """
+        if not needs_buffers(self.instance, self.objective):
+            return left_shift(self.instance, gpu, start)
+        return DagSchedule(gpu=gpu, start=np.floor(start + 1e-3).astype(np.int64), instance=self.instance)
+
+    def set_shared(self, schedule: DagSchedule) -> None:
+        """Give completion times, and what belongs to buffers and spans, their values in a schedule."""
+        model, ends = self.pyomo_model, completion_times(self.instance, schedule).tolist()
+        start, finish = schedule.start.tolist(), finish_times(self.instance, schedule).tolist()
+        if Objective(self.objective) is not Objective.WEIGHTED_COMPLETION:
+            ends = [objective_value(self.instance, schedule, self.objective), max(finish, default=0)]
+        for number, variable in model.completion.items():
+            variable.set_value(ends[number])
+        buffers, gpu = self.instance.buffers, schedule.gpu.tolist()
+        for number, task in model.over:
+            ended = max(finish[other] for other in buffers[number].released_by)
+            model.over[number, task].set_value(int(ended <= start[task]))
+        for owner, task in model.later:
+            model.later[owner, task].set_value(int(start[owner] > start[task]))
+        for number, task, k in model.live:
+            owner = buffers[number].task
+            gone = any(one.value for one in self._gone(number, owner, task))
+            model.live[number, task, k].set_value(int(gpu[owner] == gpu[task] == k and not gone))
+        if Objective(self.objective) is Objective.STAGE_SPAN:
+            for k in model.begun:
+                tasks = [task for task, place in enumerate(gpu) if place == k]
+                model.begun[k].set_value(min((start[task] for task in tasks), default=0))
+                model.ended[k].set_value(max((finish[task] for task in tasks), default=0))
 
     def _add_placement(self) -> Mapping[tuple[int, int], pyo.Var]:
         """Give every task one GPU."""
@@ -158,6 +191,12 @@ class CoreModel:
         if Objective(self.objective) is Objective.MAKESPAN:
             model.completion = pyo.Var([0], bounds=(within.at_least, within.at_most))
             cost = model.completion[0]
+        elif Objective(self.objective) is Objective.STAGE_SPAN:
+            latest = max(int(within.latest_finish[within.around.allowed].max(initial=0)), within.at_most)
+            limits = [(within.at_least, within.at_most), (0, latest)]
+            model.completion = pyo.Var([0, 1], bounds=lambda _, number: limits[number])
+            model.within_makespan = pyo.Constraint(expr=model.completion[0] <= model.completion[1])
+            cost = model.completion[0]
         else:
             limits = list(zip(within.completion_at_least.tolist(), within.completion_at_most.tolist(), strict=True))
             model.completion = pyo.Var(range(instance.num_jobs), bounds=lambda _, job: limits[job])
@@ -171,6 +210,110 @@ class CoreModel:
             range(self.instance.num_tasks),
             rule=lambda _, task: self.ends(task) >= self.finish(task) + self.chosen(task, self.tails[task]),
         )
+
+    def begin(self, task: int) -> pyo.Expression:
+        """Return the start of a task."""
+        return self.pyomo_model.start[task]
+
+    def _end(self, task: int) -> pyo.Expression:
+        """Return the finish of a task in variables that every model has from the beginning."""
+        return self.begin(task) + self.chosen(task, self.instance.durations[task])
+
+    def _first_head(self, task: int) -> int:
+        """Return the earliest start of a task on any of its GPUs."""
+        return min(int(self.within.around.heads[task, k]) for k in self.gpus[task])
+
+    def _last_finish(self, task: int) -> int:
+        """Return the latest finish of a task on any of its GPUs."""
+        return max(int(self.within.latest_finish[task, k]) for k in self.gpus[task])
+
+    def _add_groups(self) -> None:
+        """Keep the tasks of a group together; windows leave all of them the same GPUs or fewer."""
+        model = self.pyomo_model
+        model.together = pyo.ConstraintList()
+        for first, *others in units(self.instance):
+            for other in others:
+                for k in sorted({*self.gpus[first], *self.gpus[other]}):
+                    ends = [self.on[task, k] if k in self.gpus[task] else 0 for task in (first, other)]
+                    model.together.add(ends[0] == ends[1])
+
+    def _add_buffers(self) -> None:
+        """Keep tasks and live buffers within memory at the start of every task that begins a buffer.
+
+        Memory in use grows at such starts only. For buffer b of task h, released by R, and such a task i, with e = 1
+        only if b has been released and y = 1 only if h starts later:
+
+            s[i] >= f[r] - G(r,i) (1 - e)  for r in R,    s[h] >= s[i] + 1 - G (1 - y),
+            live[b,i,k] >= x[h,k] + x[i,k] - 1 - e - y,   live[b,i,k] >= 0,
+            sum over h of a[h] x[h,k] + sum over b of u[b] live[b,i,k] <= M[k].
+
+        What paths decide has no binary.
+        """
+        model, instance = self.pyomo_model, self.instance
+        buffers = [(number, buffer) for number, buffer in enumerate(instance.buffers) if buffer.size > 0]
+        limited = [k for k in range(instance.num_gpus) if instance.gpu_memory[k] >= 0]
+        owners = sorted({buffer.task for _, buffer in buffers})
+        reaches = reachable(instance) if buffers else np.zeros((0, 0), dtype=bool)
+        takes_time = [min(int(instance.durations[task, k]) for k in left) > 0 for task, left in enumerate(self.gpus)]
+        shared = {
+            (number, task): [k for k in limited if k in self.gpus[buffer.task] and k in self.gpus[task]]
+            for number, buffer in buffers
+            for task in owners
+        }
+
+        def may_meet(number: int, task: int) -> bool:
+            owner, _, released_by = instance.buffers[number]
+            is_later = reaches[task, owner] and takes_time[task]
+            return bool(shared[number, task]) and not is_later and not all(reaches[r, task] for r in released_by)
+
+        def may_be_over(number: int, task: int) -> bool:
+            released_by = instance.buffers[number].released_by
+            return not any((r == task or reaches[task, r]) and (takes_time[task] or takes_time[r]) for r in released_by)
+
+        meet = [pair for pair in shared if may_meet(*pair)]
+        model.over = pyo.Var([pair for pair in meet if may_be_over(*pair)], domain=pyo.Binary)
+        pairs = {(instance.buffers[number].task, task) for number, task in meet}
+        model.later = pyo.Var(sorted((h, i) for h, i in pairs if h != i and not reaches[h, i]), domain=pyo.Binary)
+        model.live = pyo.Var([(*pair, k) for pair in meet for k in shared[pair]], bounds=(0, 1))
+        model.released = pyo.ConstraintList()
+        for number, task in model.over:
+            for r in instance.buffers[number].released_by:
+                far = max(0, self._last_finish(r) - self._first_head(task))
+                model.released.add(self.begin(task) >= self._end(r) - far * (1 - model.over[number, task]))
+        for h, i in model.later:
+            far = max(0, self._last_finish(i) + 1 - self._first_head(h))
+            model.released.add(self.begin(h) >= self.begin(i) + 1 - far * (1 - model.later[h, i]))
+        model.counted = pyo.ConstraintList()
+        used: dict[tuple[int, int], object] = {}
+        for number, task, k in model.live:
+            owner, size, _ = instance.buffers[number]
+            both = self.on[task, k] if owner == task else self.on[owner, k] + self.on[task, k] - 1
+            model.counted.add(model.live[number, task, k] >= both - sum(self._gone(number, owner, task)))
+            used[task, k] = used.get((task, k), 0) + size * model.live[number, task, k]
+        model.live_memory = pyo.ConstraintList()
+        for (_, k), live in used.items():
+            held = sum(int(instance.task_memory[i]) * self.on[i, k] for i, left in enumerate(self.gpus) if k in left)
+            model.live_memory.add(held + live <= int(instance.gpu_memory[k]))
+
+    def _gone(self, number: int, owner: int, task: int) -> list[pyo.Var]:
+        """Return what says that a buffer is not held when a task starts: it is over, or begins later."""
+        over, later = self.pyomo_model.over, self.pyomo_model.later
+        found = [over[number, task]] if (number, task) in over else []
+        return found + ([later[owner, task]] if (owner, task) in later else [])
+
+    def _add_spans(self) -> None:
+        """Let the stage span be at least the time from the first start to the last finish on every GPU."""
+        model, latest = self.pyomo_model, self.pyomo_model.completion[1].ub
+        gpus = sorted({k for left in self.gpus for k in left})
+        model.begun, model.ended = pyo.Var(gpus, bounds=(0, latest)), pyo.Var(gpus, bounds=(0, latest))
+        model.span = pyo.ConstraintList()
+        for k in gpus:
+            model.span.add(model.completion[0] >= model.ended[k] - model.begun[k])
+            for task, left in enumerate(self.gpus):
+                if k in left:
+                    elsewhere = 1 - self.on[task, k]
+                    model.span.add(model.begun[k] <= self.begin(task) + latest * elsewhere)
+                    model.span.add(model.ended[k] >= self._end(task) - self._last_finish(task) * elsewhere)
 
 
 def add_load_rows(core: CoreModel) -> None:

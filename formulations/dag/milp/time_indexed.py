@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyomo.environ as pyo
 
-from formulations.dag.left_shift import left_shift
 from formulations.dag.milp.core_model import CoreModel, add_load_rows
 from formulations.dag.milp.interface import check_model_size
 from formulations.dag.time_grid import time_grid
@@ -70,10 +69,9 @@ class TimeIndexedModel(CoreModel):
         self._add_transfers()
         add_load_rows(self)
 
-    def finish(self, task: int) -> pyo.Expression:
-        """Return the finish of a task."""
-        start = sum(self._start_on(task, k) for k in self.gpus[task])
-        return start + self.chosen(task, self.instance.durations[task])
+    def begin(self, task: int) -> pyo.Expression:
+        """Return the start of a task."""
+        return sum(self._start_on(task, k) for k in self.gpus[task])
 
     def set_start(self, schedule: DagSchedule) -> bool:
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
@@ -84,14 +82,14 @@ class TimeIndexedModel(CoreModel):
         model = self.pyomo_model
         for task, k, tick in model.started:
             model.started[task, k, tick].set_value(int(gpu[task] == k and start[task] <= tick))
-        self._set_completion(schedule)
+        self.set_shared(schedule)
         return True
 
     def schedule(self) -> DagSchedule:
         """Map the values of the variables back to a schedule."""
         gpu = [max(left, key=lambda k: self.on[task, k].value) for task, left in enumerate(self.gpus)]
         start = [float(pyo.value(self._start_on(task, k))) for task, k in enumerate(gpu)]
-        return left_shift(self.instance, np.array(gpu, dtype=np.int64), np.array(start, dtype=np.float64))
+        return self.tidied(np.array(gpu, dtype=np.int64), np.array(start, dtype=np.float64))
 
     def _ticks(self, task: int, k: int) -> range:
         """Return the ticks in which a task may start on a GPU."""

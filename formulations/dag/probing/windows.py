@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
-from formulations.dag.windows import Windows, horizon
+from formulations.dag.windows import Windows, for_span, horizon
 from formulations.time_left import without_limit
+from instances.dag.buffers import place_of_task
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, finish_objective
+from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,8 @@ def windows(
     Makespan: a task on k finishes by U - T[i,k], and pairs whose duration does not fit are removed. Weighted
     completion: with lower bounds LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) /
     w[j]) where w[j] > 0, and a task of j on k finishes by that minus its tail within the job (docs/bounds.md, section
-    2.5). With contention, heads and tails use its rule, and the windows hold for schedules that obey it.
+    2.5). With contention, heads and tails use its rule, and the windows hold for schedules that obey it. Buffers leave
+    the windows as they are, groups remove pairs; for the stage span only the horizon limits them.
 
     Parameters
     ----------
@@ -58,11 +60,14 @@ def windows(
         Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
         (`Refuter`), in the seconds that are left; ignored for weighted completion, or if no schedule is known.
     """
+    if Objective(objective) is Objective.STAGE_SPAN:
+        within = windows(instance, Objective.MAKESPAN, lower_bound=0, objective_at_most=None)
+        return for_span(within, at_least=lower_bound, at_most=objective_at_most)
     latest = horizon(instance)
-    finish_objective(objective)
+    place = place_of_task(instance) if instance.has_buffers else None
     if Objective(objective) is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
-        around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention)
+        around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention, among=place)
         if probe and objective_at_most is not None:
             from formulations.dag.probing.refuter import Refuter
 
@@ -77,7 +82,7 @@ def windows(
         latest_finish = makespan - around.tails
         at_most = makespan
     else:
-        around = heads_and_tails(instance, makespan_at_most=latest, contention=contention)
+        around = heads_and_tails(instance, makespan_at_most=latest, contention=contention, among=place)
         completion_at_most = np.full(instance.num_jobs, latest)
         at_most = int(instance.weight.sum()) * latest
         if objective_at_most is not None:

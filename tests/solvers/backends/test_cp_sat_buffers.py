@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
@@ -17,17 +19,28 @@ from tests.buffered_instances import random_buffered, small_pipeline
 from tests.strategies import changed
 from tests.tiny_instances import tiny_instance
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def check_instance(instance: DagInstance) -> None:
-    """Assert that CP-SAT, given no bounds, proves what brute force finds, or that no schedule exists."""
+
+TOO_TIGHT = DagInstance.from_lists(
+    [[1, 1]] * 3, [(0, 2, 0), (1, 2, 0)], buffers=[(0, 2, [2]), (1, 2, [2])], gpu_memory=[3, 3], groups=[0, 0, None]
+)
+PROGRAMS = ("milp-disjunctive", "milp-gdp", "milp-time-indexed", "nip", "nip-linearised")
+
+
+def check_instance(instance: DagInstance, methods: Sequence[str] = ("cp-sat",)) -> None:
+    """Assert that methods, given no bounds, prove what brute force finds, or that no schedule exists."""
     for objective in Objective:
         best = buffered_optimum(instance, objective)
-        result = solve(instance, "cp-sat", objective=objective, threads=1, bounds=[])
-        expected = Status.INFEASIBLE if best is None else Status.OPTIMAL
-        assert (result.status, result.objective, result.lower_bound) == (expected, best, best), (
-            instance.name,
-            objective,
-        )
+        for method in methods:
+            result = solve(instance, method, objective=objective, threads=1, bounds=[])
+            expected = Status.INFEASIBLE if best is None else Status.OPTIMAL
+            assert (result.status, result.objective, result.lower_bound) == (expected, best, best), (
+                instance.name,
+                objective,
+                method,
+            )
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -43,13 +56,40 @@ def test_optimum_with_free_gpus(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     check_instance(random_buffered(seed, max_tasks=5))
 
 
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))])
+def test_optimum_by_programs(seed: int) -> None:
+    """Tests that every MILP and the nonlinear program prove it too."""
+    check_instance(random_buffered(seed, max_tasks=5), PROGRAMS)
+
+
+def test_programs_prove_that_nothing_exists() -> None:
+    """Tests a case that has no schedule at all."""
+    assert buffered_optimum(TOO_TIGHT) is None
+    check_instance(TOO_TIGHT, ("milp-disjunctive",))
+
+
+def test_owner_without_duration() -> None:
+    """Tests that a buffer whose task takes no time counts from that tick on: 6, where 3 would be without it."""
+    instance = DagInstance.from_lists(
+        [[0, 0, None, None], [None, None, 3, None], [0, 0, None, None], [None, None, None, 3]],
+        [(0, 1, 0), (2, 3, 0)],
+        buffers=[(0, 2, [1]), (2, 2, [3])],
+        gpu_memory=[3, 1, None, None],
+        groups=[0, None, 0, None],
+    )
+    for method in ("cp-sat", "milp-disjunctive"):
+        result = solve(instance, method, threads=1, bounds=[])
+        assert (result.status, result.objective) == (Status.OPTIMAL, 6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_optimum_of_many(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests 500 instances of up to 7 tasks (pipelines: 12) on up to 3 GPUs, placements one by one and in one model."""
     for seed in range(2_000 + 50 * block, 2_050 + 50 * block):
         monkeypatch.setattr(cp_sat_buffers, "MAX_PLACEMENTS", 1_000 if seed % 3 else 0)
-        check_instance(random_buffered(seed, max_tasks=7) if seed % 2 else small_pipeline(seed))
+        instance = random_buffered(seed, max_tasks=7) if seed % 2 else small_pipeline(seed)
+        check_instance(instance, ("cp-sat", "milp-disjunctive"))
 
 
 def test_a_delayed_start_makes_the_span_smaller() -> None:
@@ -117,11 +157,8 @@ def test_memory_that_never_binds(seed: int) -> None:
 
 def test_too_little_memory_is_infeasible() -> None:
     """Tests that memory in which two buffers that must meet do not fit is proved to have no schedule."""
-    instance = DagInstance.from_lists(
-        [[1, 1]] * 3, [(0, 2, 0), (1, 2, 0)], buffers=[(0, 2, [2]), (1, 2, [2])], gpu_memory=[3, 3], groups=[0, 0, None]
-    )
     for objective in Objective:
-        assert solve(instance, "cp-sat", objective=objective, threads=1).status is Status.INFEASIBLE
+        assert solve(TOO_TIGHT, "cp-sat", objective=objective, threads=1).status is Status.INFEASIBLE
 
 
 def test_limits_end_a_run() -> None:
