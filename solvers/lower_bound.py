@@ -90,6 +90,13 @@ def lower_bound(
     ContradictionError
         If an exact method or a second model finds a schedule below a bound, or one where there should be none; a
         reproducer file is left.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3], [3, 8]], [(0, 1, 6), (0, 2, 2)], latency=1, bytes_per_tick=2.0)
+    >>> [bound.value for bound in optgap.lower_bound(instance, methods=["critical-path", "join-aware-path"])]
+    [7, 10]
     """
     from solvers.solve import solve
 

@@ -74,6 +74,14 @@ class Result(Generic[InstanceT, ScheduleT]):
         If the schedule violates a constraint.
     ValueError
         If the bound is above the objective: a negative gap is an error in this software, never a result.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3], [3, 8]], [(0, 1, 6), (0, 2, 2)], latency=1, bytes_per_tick=2.0)
+    >>> result = optgap.solve(instance, "round-robin", bounds=[optgap.solve(instance).bound])
+    >>> result.objective, result.gap, str(result.gap_kind)
+    (11, 0.1, 'optimality gap')
     """
 
     instance: InstanceT

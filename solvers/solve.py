@@ -120,6 +120,14 @@ def solve(
     UnverifiedScheduleError
         If the method returned a schedule that violates a constraint, or if a function of your own altered the instance
         (`AlteredInstanceError`): it is given a copy, and its schedule is verified against your instance.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3], [3, 8]], [(0, 1, 6), (0, 2, 2)], latency=1, bytes_per_tick=2.0)
+    >>> optimum = optgap.solve(instance)
+    >>> optimum.objective, optimum.lower_bound, str(optimum.status)
+    (10, 10, 'optimal')
     """
     problem = problem_of(instance)
     given = {"stop": stop, "confirm": confirm, "confirm_time_limit": confirm_time_limit, "contention": contention}

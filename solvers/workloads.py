@@ -38,6 +38,12 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
         If an argument is missing or of the wrong type.
     ValueError
         If the family or a parameter is unknown, or a value is out of range.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> optgap.generate("layered", tasks=8, seed=1, cluster=optgap.parse_cluster("mixed-3"))
+    DagInstance('layered-n8-s1': 8 tasks, 9 edges, 1 job(s), 3 GPUs)
     """
     known: list[str] = []
     for problem in PROBLEMS.values():
@@ -65,6 +71,14 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
         If the file cannot be read.
     ValueError
         If the format or an option is unknown, or the file is not of the format; the message names the place.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import optgap
+    >>> _ = Path("graph.dot").write_text("digraph { a [weight=3]; b [weight=2]; a -> b [weight=1]; }")
+    >>> optgap.convert("dot", "graph.dot", processors=2).durations.tolist()
+    [[3, 3], [2, 2]]
     """
     known: list[str] = []
     for problem in PROBLEMS.values():
@@ -91,6 +105,15 @@ def verify(
     ------
     ValueError
         If there is no such rule, or it means nothing for jobs.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)])
+    >>> optgap.verify(instance, optgap.DagSchedule(gpu=[0, 0], start=[0, 4]))
+    []
+    >>> [str(violation) for violation in optgap.verify(instance, optgap.DagSchedule(gpu=[0, 0], start=[0, 3]))]
+    ['tasks 0 and 1: overlap by 1 ticks on GPU 0.', 'edges[0]: task 1 starts 1 ticks before the data of task 0.']
     """
     problem = problem_of(instance)
     check_options(problem, {"contention": str(Contention(contention))})
@@ -101,6 +124,12 @@ def methods(problem: str = "dag") -> dict[str, str]:
     """Return the methods for a problem, "dag" or "jobs": name and summary.
 
     Raises a `ValueError` if there is no such problem.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> optgap.methods("jobs")["fifo"]
+    'first come, first served; the head blocks'
     """
     one_of(problem, PROBLEMS, "problem")
     return {name: method.summary for name, method in PROBLEMS[problem].methods.items()}

@@ -9,7 +9,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("optgap", "instances", "formulations", "heuristics", "solvers", "studies")
 EXCEPTIONS = {
-    "instances/test_examples.py": "runs the examples in all docstrings of the package",
     "optgap/test_optgap.py": "tests the package itself",
     "solvers/backends/test_jobs_back_ends.py": "holds all exact methods for jobs to the same instances",
 }

@@ -21,7 +21,18 @@ class Progress:
 
 
 class Callback:
-    """Empty hooks; override those you need. A callback may watch and stop a run, but not change its search."""
+    """Empty hooks; override those you need. A callback may watch and stop a run, but not change its search.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> class Printed(optgap.Callback):
+    ...     def on_incumbent(self, progress):
+    ...         print("objective", progress.objective)
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)])
+    >>> result = optgap.solve(instance, "ga", stop=optgap.MaxEvaluations(20), callback=Printed())
+    objective 7
+    """
 
     wants_stop: bool = False
     """Set it to True to stop the run at its next step; the result then holds the best schedule so far."""

@@ -25,7 +25,15 @@ class StopCriterion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MaxEvaluations:
-    """Stops after a number of complete schedules; raises a `ValueError` if that is below 1."""
+    """Stops after a number of complete schedules; raises a `ValueError` if that is below 1.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.generate("layered", tasks=8, seed=1)
+    >>> optgap.solve(instance, "ga", stop=optgap.MaxEvaluations(50)).trace[-1].evaluations <= 50
+    True
+    """
 
     evaluations: int
 
@@ -44,7 +52,15 @@ class MaxEvaluations:
 
 @dataclass(frozen=True, slots=True)
 class MaxSeconds:
-    """Stops after a time since the run began; raises a `ValueError` if that is not positive."""
+    """Stops after a time since the run began; raises a `ValueError` if that is not positive.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.generate("layered", tasks=8, seed=1)
+    >>> str(optgap.solve(instance, "ga", stop=optgap.MaxSeconds(0.05)).termination)
+    'time_limit'
+    """
 
     seconds: float
 

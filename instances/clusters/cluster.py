@@ -121,6 +121,12 @@ def parse_cluster(text: str) -> Cluster:
     number of like servers before a ``*``: ``64*8xV100-16GB``.
 
     Raises a `ValueError` if a kind is not in the catalogue, a server has no GPU, or the text has another form.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> [kind.name for kind in optgap.parse_cluster("2xV100-16GB+1xT4").kinds]
+    ['V100-16GB', 'V100-16GB', 'T4']
     """
     if text in CLUSTER_PRESETS:
         return CLUSTER_PRESETS[text].cluster()

@@ -38,6 +38,12 @@ class CostModel:
     ----------
     Ali, Siegel, Maheswaran, Hensgen and Ali (2000), Representing Task and Machine Heterogeneities for Heterogeneous
     Computing Systems: consistency, by sorting rows. Topcuoglu, Hariri and Wu (2002): CCR. The noise is ours.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> optgap.generate("chains", tasks=6, seed=1, cost=optgap.CostModel(tick_seconds=1e-8)).tick_seconds
+    1e-08
     """
 
     tick_seconds: float | None = None

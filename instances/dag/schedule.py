@@ -42,6 +42,14 @@ class DagSchedule(ReadOnly):
         If an entry is not an integer.
     ValueError
         If the arrays of GPUs and starts differ in length.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)])
+    >>> schedule = optgap.DagSchedule(gpu=[0, 1], start=[0, 4], instance=instance)
+    >>> optgap.verify(instance, schedule)
+    []
     """
 
     gpu: NDArray[np.int64]

@@ -43,6 +43,18 @@ class JobsSchedule(ReadOnly):
         If an entry is not an integer, or a name is no text.
     ValueError
         If the lengths do not agree, the offsets do not ascend, or a server stands twice in a stage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import optgap
+    >>> from instances.jobs.instance import Job, JobsInstance, Stage
+    >>> from instances.jobs.servers import JobsServer
+    >>> servers = [JobsServer(kind="T4", gpus=2, nic_bytes_per_tick=1000)]
+    >>> instance = JobsInstance.from_parts(servers, [Job(stages=[Stage(times=5)], iterations=10)])
+    >>> schedule = optgap.JobsSchedule.from_placements(instance, [0], [np.array([[1]])])
+    >>> optgap.verify(instance, schedule)
+    []
     """
 
     start: NDArray[np.int64]

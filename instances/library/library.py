@@ -223,6 +223,15 @@ def read_library(folder: str | PathLike[str] | None = None) -> Library:
         If a file cannot be read.
     LibraryFileError
         If a file is damaged, or the identifier does not follow from the catalogue.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> library = optgap.read_library()
+    >>> library.instance("dag-042").num_tasks
+    20
+    >>> library.entry("dag-042", "makespan").bound.value
+    641
     """
     where = Path(str(files("instances.library") / "data")) if folder is None else Path(folder)
     path = where / CATALOGUE

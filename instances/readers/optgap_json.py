@@ -167,6 +167,14 @@ def read_instance_file(path: str | PathLike[str]) -> Instance:
 
     Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not an instance; the message gives the
     place in the file and what was expected.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)], name="a chain")
+    >>> optgap.write(instance, "chain.json")
+    >>> optgap.read("chain.json").sha256 == instance.sha256
+    True
     """
     text = read_text(path)
     instance: Instance = CODECS[problem_of_text(text)].instance_from_json(text)
@@ -174,7 +182,15 @@ def read_instance_file(path: str | PathLike[str]) -> Instance:
 
 
 def write_instance_file(instance: Instance, path: str | PathLike[str]) -> None:
-    """Write an instance to a JSON file of optgap, compressed if its name ends in ``.gz``; its hash stays the same."""
+    """Write an instance to a JSON file of optgap, compressed if its name ends in ``.gz``; its hash stays the same.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> optgap.write(optgap.generate("layered", tasks=8, seed=1), "layered.json.gz")
+    >>> optgap.read("layered.json.gz").num_tasks
+    8
+    """
     codec_of(instance).write_instance(instance, path)
 
 

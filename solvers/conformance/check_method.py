@@ -153,6 +153,11 @@ def check_method(method: MethodLike) -> None:
         If a check fails; the message names check, instance and what was expected.
     UnverifiedScheduleError, ContradictionError
         If a schedule does not verify, or is better than a proven bound.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> optgap.check_method("heft")
     """
     for check in CHECKS.values():
         check(method)

@@ -45,6 +45,14 @@ class Bound:
         Where it was computed (`solvers.run.versions.hardware`), None where that is not said.
     contention
         The rule that it rests on; a bound without one holds with and without contention.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)])
+    >>> known = optgap.Bound(value=7, method="by hand", proof="the longest path")
+    >>> optgap.solve(instance, "heft", bounds=[known]).bound.method
+    'by hand'
     """
 
     value: int

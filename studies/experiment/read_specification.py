@@ -50,10 +50,19 @@ DEFAULT_BOUNDS = "default"
 
 
 def read_study_spec(path: str | PathLike[str]) -> StudySpec:
-    """Read a specification from a TOML file.
+    r"""Read a specification from a TOML file.
 
     Raises an `OSError` if the file cannot be read, and a `ValueError` if it is not a specification; the message gives
     the place in it and what was expected.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import optgap
+    >>> rows = ['[study]', 'name = "ours"', '[[instances]]', 'family = "chains"', 'tasks = 6', 'cluster = "mixed-3"']
+    >>> _ = Path("ours.toml").write_text("\n".join([*rows, '[[methods]]', 'method = "heft"']))
+    >>> optgap.read_study("ours.toml").name
+    'ours'
     """
     return study_spec_from_toml(read_text(path), folder=Path(path).resolve().parent)
 

@@ -47,7 +47,7 @@ def run_study(
     retry_failed: bool = False,
     on_state: Callable[[StudyState], None] = lambda state: None,
 ) -> StudyState:
-    """Run whatever a study still lacks.
+    r"""Run whatever a study still lacks.
 
     Parameters
     ----------
@@ -79,6 +79,15 @@ def run_study(
         If a proof contradicts a schedule; a reproducer file is left, and what was finished is stored.
     KeyboardInterrupt
         At Ctrl-C; what was finished is stored, what was going on is not.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import optgap
+    >>> rows = ['[study]', 'name = "ours"', '[[instances]]', 'family = "chains"', 'tasks = 6', 'cluster = "mixed-3"']
+    >>> _ = Path("ours.toml").write_text("\n".join([*rows, '[[methods]]', 'method = "heft"']))
+    >>> optgap.run_study(optgap.read_study("ours.toml"), Path("ours"), workers=1).failed
+    0
     """
     if executor is None:
         executor = LocalExecutor(available_cores() if workers is None else workers)

@@ -127,6 +127,12 @@ def export(instance: Instance, schedule: Schedule | None, to: str, path: str | P
     ValueError
         If there is no such format, it cannot write such an instance, the name of the file ends otherwise, there is no
         schedule where one is needed, or the schedule does not verify.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)])
+    >>> optgap.export(instance, optgap.solve(instance, "heft").schedule, "chrome-trace", "trace.json")
     """
     one_of(to, EXPORTS, "format")
     chosen, name = EXPORTS[to], problem_name(instance)

@@ -45,6 +45,12 @@ def view(instance: Instance, schedules: Mapping[str, Schedule], path: str | Path
         If the file cannot be written.
     ValueError
         If there is no schedule, or one does not verify, with contention where it has starts of transfers.
+
+    Examples
+    --------
+    >>> import optgap
+    >>> instance = optgap.from_lists([[4, 5], [3, 3]], [(0, 1, 0)])
+    >>> optgap.view(instance, {"HEFT": optgap.solve(instance, "heft").schedule}, "look.html")
     """
     write_text(path, view_html(instance, schedules))
 

@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -59,6 +61,26 @@ def test_site_has_all_pages(site: Path) -> None:
     reference = (site / "api.html").read_text(encoding="utf-8")
     assert all(f'id="optgap.{name}"' in reference for name in optgap.__all__)
     assert "gpu_memory" in reference
+
+
+@pytest.mark.slow
+def test_links_inside_the_site_lead_somewhere(site: Path) -> None:
+    """Tests that every link to the site itself leads to a file and an anchor that exist; other hosts are not asked."""
+    pages = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    anchors = {path: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for path, text in pages.items()}
+    broken, count = [], 0
+    for path, text in pages.items():
+        for link in re.findall(r'<(?:a|link|img|script|source)\b[^>]*?\s(?:href|src)="([^"]+)"', text):
+            url = urlsplit(unescape(link))
+            if url.scheme or url.netloc:
+                continue
+            target = (path.parent / unquote(url.path)).resolve() if url.path else path
+            target = target / "index.html" if target.is_dir() else target
+            count += 1
+            if not target.is_file() or (url.fragment and unquote(url.fragment) not in anchors.get(target, ())):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert count > 1000
+    assert broken == []
 
 
 @pytest.mark.slow
