@@ -50,6 +50,10 @@ def study_run_command(
         ),
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Make runs again that failed.")] = False,
+    entropy: Annotated[
+        str | None,
+        typer.Option("--entropy", metavar="TEXT", help="Draw all seeds, also those of instances, from this text."),
+    ] = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Run whatever a study still lacks (Ctrl-C: what is done is kept)."""
@@ -60,6 +64,8 @@ def study_run_command(
     from studies.experiment.run_study import run_study
 
     name, specification = read_spec(spec)
+    if entropy is not None:
+        specification = specification.drawn_from(entropy)
     if dask is not None and workers is not None:
         raise BadInputError(f"--workers: expected nothing beside --dask, got {workers}.")
     if dry_run:

@@ -1,8 +1,13 @@
-"""The deterministic columns of a store in one compressed file, and the store that comes back from it."""
+"""The deterministic columns of a store in one compressed file, and the store that comes back from it.
+
+What is no study keeps the rows that its command writes, in the same way.
+"""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +18,14 @@ from studies.experiment.store import StudyStore
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
 
-FORMAT = "optgap-kept-runs/1"
-"""Of the documents."""
+
+FORMAT, ROWS_FORMAT = "optgap-kept-runs/1", "optgap-kept-rows/1"
+"""Of the documents: of a study, and of rows of another command."""
+
+SECONDS = "seconds"
+"""End of the names of columns that are not kept, because no run gives them again."""
 
 STUDY_COLUMNS = ("schema_version", "name", "problem", "objective", "seed", "specification")
 
@@ -89,6 +99,72 @@ def write_kept_runs(folder: Path, path: Path) -> str:
     return kept_sha256(text)
 
 
+def write_kept_rows(source: Path, path: Path) -> str:
+    """Write the rows of a file that a command has written, without seconds, to a ``.json.gz``; return their hash.
+
+    Parameters
+    ----------
+    source
+        A ``.csv`` with a heading, or a file with a JSON object on every line, or with one that has a list ``rows``.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read or written.
+    ValueError
+        If the source holds something else.
+    """
+    import pandas as pd
+
+    text = read_text(source)
+    if source.suffix == ".csv":
+        rows = [{name: _value(cell) for name, cell in row.items()} for row in csv.DictReader(io.StringIO(text))]
+    else:
+        try:
+            one_object = text.startswith("{\n")
+            rows = json.loads(text)["rows"] if one_object else [json.loads(line) for line in text.splitlines()]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{source.name}: expected rows as JSON objects, got something else ({error}).") from error
+    frame = pd.DataFrame(rows)
+    columns = [name for name in frame.columns if not str(name).endswith(SECONDS)]
+    values = frame[columns].astype(object).where(frame[columns].notna(), None).to_numpy().tolist()
+    document = {"format": ROWS_FORMAT, "columns": columns, "rows": values}
+    kept = json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n"
+    write_text(path, kept)
+    return kept_sha256(kept)
+
+
+def _value(text: str) -> int | float | str | None:
+    """Return what a cell of a CSV says."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text or None
+
+
+def kept_rows(path: Path, sha256: str | None = None) -> pd.DataFrame:
+    """Return the rows of a file of `write_kept_rows`; raises as `restore_store` for other files."""
+    import pandas as pd
+
+    document = _document(path, sha256, ROWS_FORMAT)
+    return pd.DataFrame(document["rows"], columns=document["columns"])
+
+
+def _document(path: Path, sha256: str | None, form: str) -> dict[str, Any]:
+    """Read a document of a format, with the content hash that it must have; None for any."""
+    text = read_text(path)
+    if sha256 is not None and kept_sha256(text) != sha256:
+        raise ValueError(f"{path.name}: expected the content {sha256[:16]}..., got {kept_sha256(text)[:16]}...")
+    try:
+        document: dict[str, Any] = json.loads(text)
+        one_of(document["format"], [form], "format")
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path.name}: expected a document of the format {form}, got none ({error}).") from error
+    return document
+
+
 def restore_store(path: Path, folder: Path, sha256: str | None = None) -> None:
     """Make a store with the runs of a file, as far as they are kept; the instances themselves are not in it.
 
@@ -108,14 +184,10 @@ def restore_store(path: Path, folder: Path, sha256: str | None = None) -> None:
     ValueError
         If the file is something else or was changed, or the folder has a store with runs.
     """
-    text = read_text(path)
-    if sha256 is not None and kept_sha256(text) != sha256:
-        raise ValueError(f"{path.name}: expected the content {sha256[:16]}..., got {kept_sha256(text)[:16]}...")
+    document = _document(path, sha256, FORMAT)
     try:
-        document = json.loads(text)
-        one_of(document["format"], [FORMAT], "format")
         tables = {table: [document[table][name] for name in columns] for table, columns in TABLES.items()}
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError) as error:
         raise ValueError(f"{path.name}: expected a document of the format {FORMAT}, got none ({error}).") from error
     with StudyStore(folder, create=True) as store:
         if store.select("SELECT 1 FROM runs LIMIT 1"):

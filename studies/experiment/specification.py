@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
@@ -266,3 +267,22 @@ class StudySpec:
     exact: tuple[ExactReference, ...] = ()
     run_seconds: float | None = None
     memory_gib: float | None = None
+
+    def drawn_from(self, entropy: str) -> StudySpec:
+        """Return the study with every seed drawn from a text: on instances and with random numbers that nobody chose.
+
+        Equal seeds stay equal. Instances from files and the rows of traces stay what they are.
+        """
+        seeded = (InstanceGrid, JobsGrid, TraceWindows)
+        sources = tuple(
+            replace(each, seed=drawn_seed(entropy, each.seed)) if isinstance(each, seeded) else each
+            for each in self.instances
+        )
+        text = f"# all seeds drawn from {entropy!r}\n{self.text}"
+        return replace(self, seed=drawn_seed(entropy, self.seed), instances=sources, text=text)
+
+
+def drawn_seed(entropy: str, seed: int) -> int:
+    """Return what a text makes of a seed: the first bits of a SHA-256, in [2**31, 2**32), where no seed of ours is."""
+    digest = hashlib.sha256(f"{entropy}\n{seed}".encode()).digest()
+    return 2**31 + int.from_bytes(digest[:4]) // 2

@@ -90,17 +90,15 @@ class LibraryGaps:
 
     def to_markdown(self) -> str:
         """Return both tables."""
+        return "\n".join([self.denominators() + " Mean gaps in %.\n", *(each.to_markdown() for each in self.tables())])
+
+    def tables(self) -> list[Table]:
+        """Return the tables by sizes and by families."""
         headings, rows = self._size_cells()
         table = self.by_family()
         family_headings = ["family", *map(str, table.columns)]
         family_rows = [[str(family), *(_cell(gap) for gap in row)] for family, *row in table.itertuples()]
-        return "\n".join(
-            [
-                self.denominators() + " Mean gaps in %.\n",
-                Table(headings=headings, rows=rows).to_markdown(),
-                Table(headings=family_headings, rows=family_rows).to_markdown(),
-            ]
-        )
+        return [Table(headings=headings, rows=rows), Table(headings=family_headings, rows=family_rows)]
 
     def to_csv(self) -> str:
         """Return one line per run: instance, family, size, method, objective, bound and gap."""

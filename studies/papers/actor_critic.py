@@ -24,7 +24,7 @@ from solvers.table import Table
 from studies.input import reading, writing
 from studies.options import Names, option
 from studies.papers.simple_spread import LANDMARKS, SimpleSpread
-from studies.papers.study import PaperStudy, StudyFigure, seeds_option
+from studies.papers.study import PaperStudy, StudyFigure, entropy_option, seeds_of, seeds_option
 from studies.report.figure_style import line_styles, lines_only, new_axes
 
 if TYPE_CHECKING:
@@ -326,6 +326,7 @@ def actor_critic_study(
     seeds: int = 16,
     steps: int = 40_000,
     stored: pd.DataFrame | None = None,
+    entropy: str | None = None,
     on_variant: Callable[[str, int, int], None] = lambda name, done, total: None,
     on_runs: Callable[[pd.DataFrame], None] = lambda frame: None,
 ) -> ActorCriticStudy:
@@ -343,6 +344,8 @@ def actor_critic_study(
     stored
         Existing runs of any variants, which are not repeated. Steps and settings are compared, versions of the software
         are not.
+    entropy
+        Text that the seeds are drawn from instead; None for 0, 1, ...
     on_variant
         Receives the name of every variant that begins, how many are done, and how many there are.
     on_runs
@@ -362,12 +365,13 @@ def actor_critic_study(
         if steps < POINTS * period:
             raise ValueError(f"steps: expected at least {POINTS * period} for {variant.name}, got {steps}.")
     held = with_runs(stored, [])
+    wanted = seeds_of(seeds, entropy)
     chosen = []
     trained: dict[tuple[str, tuple[int, ...]], DeepNetwork] = {}
     for done, variant in enumerate(variants):
         on_variant(variant.name, done, len(variants))
         lasting = variant.lasting(steps)
-        missing = tuple(seed for seed in range(seeds) if seed not in set(_of(held, lasting)["seed"]))
+        missing = tuple(seed for seed in wanted if seed not in set(_of(held, lasting)["seed"]))
         if missing:
             before = lasting.before
             if before is not None and (before.key, missing) not in trained:
@@ -376,7 +380,7 @@ def actor_critic_study(
             held = with_runs(held, _rows(lasting, _train(lasting, missing, actors)))
             on_runs(held)
         mine = _of(held, lasting)
-        chosen.append(mine[mine["seed"] < seeds].sort_values("seed"))
+        chosen.append(mine[mine["seed"].isin(wanted)].sort_values("seed"))
     return ActorCriticStudy(frame=pd.concat(chosen, ignore_index=True), steps=steps, variants=tuple(variants))
 
 
@@ -583,6 +587,7 @@ class ActorCriticOptions:
     )
     seeds: int = seeds_option(16)
     steps: int = option(40_000, "Steps of each run.", low=1, high=100_000_000)
+    entropy: str | None = entropy_option()
     csv: Path | None = option(
         None, "CSV, a row per variant and seed; runs that it holds are not repeated.", file="written"
     )
@@ -606,6 +611,7 @@ def _run(chosen: ActorCriticOptions, monitor: Monitor) -> ActorCriticStudy:
         seeds=chosen.seeds,
         steps=chosen.steps,
         stored=stored,
+        entropy=chosen.entropy,
         on_variant=monitor.update,
         on_runs=keep,
     )

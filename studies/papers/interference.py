@@ -38,7 +38,7 @@ from instances.readers.jobs.gavel_pairs import read_gavel_pairs
 from solvers.table import Table
 from studies.input import reading
 from studies.options import Names, option
-from studies.papers.study import PaperStudy, StudyCsv, seeds_option
+from studies.papers.study import PaperStudy, StudyCsv, entropy_option, seeds_of, seeds_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -336,6 +336,7 @@ def interference_study(
     seeds: int = 5,
     count: int = CO_LOCATIONS,
     epochs: int | None = None,
+    entropy: str | None = None,
     on_run: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> InterferenceStudy:
     """Fit all models in every world for seeds 0, 1, ...; a seed decides the world, the held-out pairs and the network.
@@ -346,6 +347,8 @@ def interference_study(
         Co-locations to train on in generated worlds.
     epochs
         Training epochs of the network; default those of the predictor.
+    entropy
+        Text that the seeds are drawn from instead; None for 0, 1, ...
     on_run
         Receives what begins, how many runs are done, and how many there are.
 
@@ -362,7 +365,7 @@ def interference_study(
 
     rows: list[dict[str, Any]] = []
     for world in worlds:
-        for seed in range(seeds):
+        for seed in seeds_of(seeds, entropy):
             on_run(f"{world.name}, seed {seed}", len(rows) // 6, len(worlds) * seeds)
             parts = world.parts(seed, count)
             models, _ = fit_models(parts.train, np.random.default_rng(seed), epochs=epochs)
@@ -465,6 +468,7 @@ class InterferenceOptions:
         CO_LOCATIONS, "Generated co-locations to train on.", flag="--co-locations", low=10, high=1_000_000
     )
     epochs: int = option(200, "Training epochs of the network.", low=1, high=100_000)
+    entropy: str | None = entropy_option()
 
 
 def _run(chosen: InterferenceOptions, monitor: Monitor) -> InterferenceStudy:
@@ -479,7 +483,12 @@ def _run(chosen: InterferenceOptions, monitor: Monitor) -> InterferenceStudy:
             with reading(path):
                 worlds.append(measured_world(path))
     study = interference_study(
-        worlds, seeds=chosen.seeds, count=chosen.count, epochs=chosen.epochs, on_run=monitor.update
+        worlds,
+        seeds=chosen.seeds,
+        count=chosen.count,
+        epochs=chosen.epochs,
+        entropy=chosen.entropy,
+        on_run=monitor.update,
     )
     return replace(study, skipped=skipped)
 

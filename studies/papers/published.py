@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.text_file import write_text
 from solvers.table import Column, Table, Tabular
 from studies.analysis.contrasts import contrast_table, factor_table
 from studies.analysis.frames import to_frame
 from studies.analysis.online_summary import gaps_by_load, online_summary, summary_tables
-from studies.experiment.kept_runs import restore_store, write_kept_runs
+from studies.experiment.kept_runs import kept_rows, restore_store, write_kept_rows, write_kept_runs
 from studies.experiment.store import StudyStore
 from studies.input import BadInputError, reading, writing
 from studies.options import Names, option
@@ -36,7 +37,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "published"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptStudy:
-    """A study whose deterministic columns are in the package.
+    """A study, or the rows of another command, whose deterministic columns are in the package.
 
     Parameters
     ----------
@@ -44,11 +45,14 @@ class KeptStudy:
         Shipped specification that the runs were made from; None where another one was used, which is in the file.
     sha256
         Content hash of the kept document.
+    rows_by
+        Command that makes the rows, where they are of no study.
     """
 
     name: str
     sha256: str
     specification: str | None = None
+    rows_by: str | None = None
 
     @property
     def path(self) -> Path:
@@ -58,7 +62,7 @@ class KeptStudy:
     @property
     def command(self) -> str:
         """Command that makes the runs again."""
-        return f"optgap study run {(self.specification or self.name).replace('_', '-')} --out DIR"
+        return self.rows_by or f"optgap study run {(self.specification or self.name).replace('_', '-')} --out DIR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +77,8 @@ class PublishedTable:
         Name of the kept study; None where the runs are not kept.
     make, options
         Key of `MAKERS` with its parameters, where the runs are kept.
-    command
-        Command that runs everything again, where the runs are not kept.
+    command, cost
+        Command that runs everything again, where the runs are not kept, and what it takes.
     """
 
     name: str
@@ -83,6 +87,7 @@ class PublishedTable:
     make: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     command: str | None = None
+    cost: str | None = None
 
     @property
     def way(self) -> str:
@@ -130,7 +135,62 @@ def _study_tables(frame: pd.DataFrame, **options: Any) -> Sequence[Tabular]:
     return [tables[index] for index in chosen] if chosen else tables
 
 
+def _rows_table(frame: pd.DataFrame, columns: Sequence[Sequence[str]]) -> Sequence[Tabular]:
+    """Return a table of the rows as they are: heading, column, and how its values are written, if not as text."""
+    shown = [Column(heading, name, *_format(*how)) for heading, name, *how in columns]
+    return [Table.of(shown, frame.to_dict("records"))]
+
+
+def _format(how: str | None = None) -> tuple[Any, ...]:
+    """Return how a column writes its values, and that it is one of numbers, for a format such as ``.2f``."""
+    return () if how is None else (lambda value: format(value, how), True)
+
+
+def _interference(frame: pd.DataFrame, origins: Mapping[str, str]) -> Sequence[Tabular]:
+    """Return the table of `optgap study interference`."""
+    from heuristics.jobs.interference_predictor.samples import CO_LOCATIONS
+    from studies.papers.interference import GENERATED, InterferenceStudy, interference_table
+
+    told = {name: world.origin for name, world in GENERATED.items()} | dict(origins)
+    return [interference_table(InterferenceStudy(frame=frame, origins=told, count=CO_LOCATIONS))]
+
+
+def _library(frame: pd.DataFrame, objective: str) -> Sequence[Tabular]:
+    """Return the tables of `optgap library gaps`: against the ledger as it is today."""
+    from instances.library.library import read_library
+    from studies.library.gaps import library_gaps
+
+    return library_gaps(frame, read_library(), objective_name=objective).tables()
+
+
+def _gaps_to_optima(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return a row per method with its gaps to the proven optima; rows have instance, method, objective and bound."""
+    groups = frame.groupby("instance")
+    optimum = groups["objective"].transform("min")
+    own = frame.assign(gap=100 * (frame["objective"] / optimum - 1))[optimum == groups["bound"].transform("max")]
+    means = own.groupby("method", sort=False)["gap"].agg(["mean", "max", "count"]).sort_values("mean", kind="stable")
+    columns = (
+        Column("method", "method"),
+        Column("gap to the optimum, mean %", "mean", "{:.1f}".format, True),
+        Column("at most %", "max", "{:.1f}".format, True),
+        Column("optima", "count", str, True),
+    )
+    return [Table.of(columns, means.reset_index().to_dict("records"))]
+
+
+def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the table of `studies.papers.outside.compare`, without times."""
+    from studies.papers.outside.compare import summary
+
+    return [summary(frame.to_dict("records"))]
+
+
 MAKERS: Mapping[str, Any] = {
+    "rows": _rows_table,
+    "interference": _interference,
+    "library": _library,
+    "gaps-to-optima": _gaps_to_optima,
+    "outside": _outside,
     "online": lambda frame: summary_tables(online_summary(frame)),
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
     "study": _study_tables,
@@ -150,6 +210,9 @@ def published_table(name: str) -> Sequence[Tabular]:
         known = ", ".join(key for key, each in published_tables().items() if each.kept)
         raise ValueError(f"table: expected one whose runs are kept ({known}), got {name!r}.")
     kept = kept_studies()[table.kept]
+    if kept.rows_by is not None:
+        rows: Sequence[Tabular] = MAKERS[table.make](kept_rows(kept.path, kept.sha256), **table.options)
+        return rows
     with tempfile.TemporaryDirectory(prefix="optgap-published-") as folder:
         restore_store(kept.path, Path(folder), kept.sha256)
         with StudyStore(Path(folder)) as store:
@@ -175,8 +238,10 @@ class PublishedOptions:
         names=Names("studies.papers.published:table_names"),
     )
     claims: bool = option(False, "List the statements that compare, each with its table and command.")
-    restore: Path | None = option(None, "Folder for a store with the kept runs of the table.", metavar="DIR")
-    keep: Path | None = option(None, "Folder of a finished study to keep, in the file of --out.", metavar="DIR")
+    restore: Path | None = option(None, "Folder for a store, or a CSV, with the kept runs of the table.", metavar="DIR")
+    keep: Path | None = option(
+        None, "Folder of a finished study, or file of rows (CSV or JSON), to keep in the file of --out.", metavar="DIR"
+    )
     out: Path | None = option(None, "File that ends in .json.gz, for --keep.", metavar="FILE", file="written")
 
 
@@ -188,7 +253,8 @@ def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
         if not chosen.out.name.endswith(".json.gz"):
             raise BadInputError(f"--out: expected a name that ends in .json.gz, got {chosen.out.name}.")
         with reading(chosen.keep), writing(chosen.out):
-            sha256 = write_kept_runs(chosen.keep, chosen.out)
+            write = write_kept_runs if chosen.keep.is_dir() else write_kept_rows
+            sha256 = write(chosen.keep, chosen.out)
         row = {"file": str(chosen.out), "bytes": str(chosen.out.stat().st_size), "sha256": sha256}
         return [Table(headings=list(row), rows=[list(row.values())], numbers=["bytes"], records=[row])]
     if chosen.restore is not None and chosen.table is None:
@@ -200,7 +266,10 @@ def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
     if chosen.restore is not None:
         kept = kept_studies()[published_tables()[chosen.table].kept or ""]
         with writing(chosen.restore):
-            restore_store(kept.path, chosen.restore, kept.sha256)
+            if kept.rows_by is None:
+                restore_store(kept.path, chosen.restore, kept.sha256)
+            else:
+                write_text(chosen.restore, kept_rows(kept.path, kept.sha256).to_csv(index=False))
     return published_table(chosen.table)
 
 
@@ -209,6 +278,7 @@ def list_of_tables() -> Table:
     kept = kept_studies()
     columns = (
         Column("table", "name"),
+        Column("runs", "state"),
         Column("page", "page"),
         Column("made by", "way"),
         Column("runs made by", "runs"),
@@ -216,6 +286,7 @@ def list_of_tables() -> Table:
     rows = [
         {
             "name": table.name,
+            "state": "kept" if table.kept else f"not kept: {table.cost}",
             "page": table.page,
             "way": table.way,
             "runs": NONE if table.kept is None else kept[table.kept].command,

@@ -66,6 +66,18 @@ def seeds_option(default: int) -> Any:
     return option(default, "Seeds 0 to N - 1.", low=1, high=MAX_SEEDS)
 
 
+def entropy_option() -> Any:
+    """Return the option that draws the seeds from a text."""
+    return option(None, "Draw all seeds from this text instead.", metavar="TEXT")
+
+
+def seeds_of(count: int, entropy: str | None) -> list[int]:
+    """Return the seeds 0 to count - 1, or as many that are drawn from a text."""
+    from studies.experiment.specification import drawn_seed
+
+    return [seed if entropy is None else drawn_seed(entropy, seed) for seed in range(count)]
+
+
 def seed_option() -> Any:
     """Return the option of the seed."""
     return option(0, "Seed of everything random.", low=0)

@@ -18,6 +18,7 @@ from instances.generators.jobs.generate import generate_jobs
 from solvers.methods import JOBS_METHODS
 from solvers.run.versions import hardware, versions
 from solvers.solve import solve
+from studies.experiment.specification import drawn_seed
 
 if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
@@ -27,21 +28,23 @@ LOADS = (0.7, 0.9, 1.1)
 NUM_INSTANCES = 30
 
 
-def instance_number(number: int) -> JobsInstance:
-    """Return one of the 30 instances: 8 to 12 jobs, 3 or 4 servers, three loads."""
+def instance_number(number: int, entropy: str | None = None) -> JobsInstance:
+    """Return one of the 30 instances: 8 to 12 jobs, 3 or 4 servers, three loads; a text gives other ones."""
     return generate_jobs(
         "jobs-small",
         jobs=8 + number % 5,
-        seed=1_000 + number,
+        seed=1_000 + number if entropy is None else drawn_seed(entropy, 1_000 + number),
         load=LOADS[number % 3],
         cluster=parse_cluster(CLUSTERS[number % 2]),
         name=f"jobs-suite-{number:02d}",
     )
 
 
-def run(number: int, method: str, *, time_limit: float, threads: int, seed: int) -> dict[str, object]:
+def run(
+    number: int, method: str, *, entropy: str | None, time_limit: float, threads: int, seed: int
+) -> dict[str, object]:
     """Run one method on one instance and return the row; the schedule is verified by `solve`."""
-    instance = instance_number(number)
+    instance = instance_number(number, entropy)
     limits = {"time_limit": time_limit, "threads": threads} if JOBS_METHODS[method].kind == "exact" else {}
     result = solve(instance, method, objective="total_completion", seed=seed, **limits)  # type: ignore[arg-type]
     return {
@@ -110,6 +113,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     policies = [name for name, method in JOBS_METHODS.items() if method.kind != "exact"]
+    parser.add_argument("--entropy", help="text from which the seeds of other instances are drawn")
     parser.add_argument("--methods", nargs="*", default=["cp-sat", *policies], help="any method of solve()")
     parser.add_argument("--only", nargs="*", type=int, default=None, help="numbers of instances, all by default")
     options = parser.parse_args()
@@ -120,7 +124,7 @@ def main() -> None:
             for method in options.methods:
                 if (number, method) not in done:
                     limits = {"time_limit": options.time_limit, "threads": options.threads, "seed": options.seed}
-                    row = run(number, method, **limits)
+                    row = run(number, method, entropy=options.entropy, **limits)
                     rows.append(row)
                     file.write(json.dumps(row) + "\n")
                     file.flush()

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list
+from heuristics.dag.priorities import downward_ranks, upward_ranks
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.clusters.cluster import parse_cluster
@@ -30,6 +33,7 @@ from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from instances.text_file import write_text
 from solvers.solve import solve
+from solvers.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,16 +46,32 @@ MODULES = ("mealpy", "saga", "pyjobshop")
 SEARCHES = {"woa": ("WOA", "OriginalWOA"), "ga": ("GA", "BaseGA"), "pso": ("PSO", "OriginalPSO")}
 """Our searches, and module and class of mealpy; both with their defaults but for the population."""
 
+MUTATION = 0.025
+"""The documented default of mealpy's GA; ours has 1 / number of keys."""
+
+CONTESTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *((name, {}) for name in SEARCHES),
+    ("ga", {"mutation": MUTATION}),
+)
+"""Our searches with parameters of ours beside the defaults."""
+
 POPULATION = 20
 
-SAGA_SCHEDULERS = {
-    "HeftScheduler": "heft",
-    "CpopScheduler": "cpop",
-    "ETFScheduler": "etf",
-    "MinMinScheduler": "min-min",
-    "SufferageScheduler": "heft",
-}
+WITHOUT_PATH = "cpop, nothing held on one GPU"
+"""CPOP's priorities alone: tasks of the critical path go where they finish first, like all others."""
+
+SAGA_SCHEDULERS = (
+    ("HeftScheduler", "heft"),
+    ("CpopScheduler", "cpop"),
+    ("CpopScheduler", WITHOUT_PATH),
+    ("ETFScheduler", "etf"),
+    ("MinMinScheduler", "min-min"),
+    ("SufferageScheduler", "heft"),
+)
 """Schedulers of SAGA, and our method beside each: the same one, or HEFT where we have none."""
+
+SAGA_GRAPHS = 4
+"""Graphs for SAGA for each one for the searches: list schedulers are quick."""
 
 FAMILIES = ("layered", "cholesky", "transformer", "pipeline-training", "series-parallel")
 
@@ -116,7 +136,9 @@ def run_mealpy(instance: DagInstance, name: str, decoding: str, evaluations: int
     return best_in_budget, min(objective.count, evaluations)
 
 
-def run_ours(instance: DagInstance, name: str, decoding: str, evaluations: int, seed: int) -> tuple[float, int]:
+def run_ours(
+    instance: DagInstance, name: str, decoding: str, evaluations: int, seed: int, **parameters: Any
+) -> tuple[float, int]:
     """Run our search on the same keys, without HEFT's schedule."""
     result = solve(
         instance,
@@ -127,6 +149,7 @@ def run_ours(instance: DagInstance, name: str, decoding: str, evaluations: int, 
         decoding=decoding,
         heft_seed=False,
         population=POPULATION,
+        **parameters,
     )
     return math.inf if result.objective is None else float(result.objective), evaluations
 
@@ -236,13 +259,17 @@ def without_transfers(rng: np.random.Generator, tasks: int, gpus: int) -> DagIns
     return DagInstance.from_lists(durations, edges, latency=0, bytes_per_tick=1.0, name="no-transfers")
 
 
-def first_of(run: Callable[..., tuple[float, int]], *arguments: Any) -> float:
+def first_of(run: Callable[..., tuple[float, int]], *arguments: Any, **parameters: Any) -> float:
     """Return the objective of a search."""
-    return run(*arguments)[0]
+    return run(*arguments, **parameters)[0]
 
 
 def our_makespan(instance: DagInstance, method: str, seed: int) -> int:
     """Return the makespan of a list scheduler of ours; 0 where it finds no schedule."""
+    if method == WITHOUT_PATH:
+        arrays = dag_arrays(instance)
+        placed = place_by_list(arrays, upward_ranks(arrays) + downward_ranks(arrays))
+        return verified_makespan(instance, DagSchedule(gpu=placed.gpu, start=placed.start))
     return int(solve(instance, method, seed=seed, bounds=[]).objective or 0)
 
 
@@ -269,8 +296,8 @@ def _warm_up() -> None:
         for decoding in ("ranked", "eft"):
             for run in (run_ours, run_mealpy):
                 run(instance, name, decoding, 60, 0)
-    for scheduler, ours in SAGA_SCHEDULERS.items():
-        solve(instance, ours, bounds=[])
+    for scheduler, ours in SAGA_SCHEDULERS:
+        our_makespan(instance, ours, 0)
         saga_schedule(scheduler, terms)
     free = without_transfers(np.random.default_rng(0), 4, 2)
     solve(free, "cp-sat", time_limit=5, threads=1)
@@ -287,20 +314,24 @@ def compare_with_others(entropy: int, count: int, evaluations: int, time_limit: 
             family = FAMILIES[number % len(FAMILIES)]
             seed = int(seeds[number])
             instance = generate(family, tasks=tasks, seed=seed, cluster=parse_cluster(cluster))
-            for name in SEARCHES:
+            for name, parameters in CONTESTS:
                 for decoding in ("ranked", "eft"):
                     given = (instance, name, decoding, evaluations)
                     found = both_orders(
-                        partial(first_of, run_ours, *given), partial(first_of, run_mealpy, *given), seed % 1000
+                        partial(first_of, run_ours, *given, **parameters),
+                        partial(first_of, run_mealpy, *given),
+                        seed % 1000,
                     )
-                    rows.append({"with": "mealpy", "what": f"{name}, {decoding}", "tasks": tasks, **found})
+                    what = ", ".join([name, decoding, *(f"{key} {value}" for key, value in parameters.items())])
+                    rows.append({"with": "mealpy", "what": what, "tasks": tasks, **found})
         for tasks in (30, 100):
-            made, terms = related_instance(np.random.default_rng([entropy, number, tasks]), tasks, 4)
-            for scheduler, ours in SAGA_SCHEDULERS.items():
-                found = both_orders(
-                    partial(our_makespan, made, ours), partial(saga_makespan, made, terms, scheduler), 0
-                )
-                rows.append({"with": "saga", "what": f"{scheduler} against {ours}", "tasks": tasks, **found})
+            for graph in range(number, SAGA_GRAPHS * count, count):
+                made, terms = related_instance(np.random.default_rng([entropy, graph, tasks]), tasks, 4)
+                for scheduler, ours in SAGA_SCHEDULERS:
+                    found = both_orders(
+                        partial(our_makespan, made, ours), partial(saga_makespan, made, terms, scheduler), 0
+                    )
+                    rows.append({"with": "saga", "what": f"{scheduler} against {ours}", "tasks": tasks, **found})
         free = without_transfers(np.random.default_rng([entropy, number, 7]), 15, 3)
         found = both_orders(partial(our_optimum, free, time_limit), partial(their_optimum, free, time_limit), 0)
         rows.append({"with": "pyjobshop", "what": "cp-sat, proven optimum", "tasks": 15, **found})
@@ -308,21 +339,33 @@ def compare_with_others(entropy: int, count: int, evaluations: int, time_limit: 
     return {"entropy": entropy, "evaluations": evaluations, "versions": versions, "rows": rows}
 
 
-def summary(rows: list[dict[str, Any]]) -> str:
-    """Return one line of Markdown per comparison and size: geometric means of the ratios, theirs over ours."""
-    lines = ["| with | what | tasks | instances | objective, theirs / ours | ours better, equal, worse | time, same |"]
-    lines.append("|---|---|---|---|---|---|---|")
+def summary(rows: list[dict[str, Any]]) -> Table:
+    """Return a row per comparison and size: geometric means of theirs over ours; no times where rows have none."""
+    records: list[dict[str, Any]] = []
     for key in dict.fromkeys((row["with"], row["what"], row["tasks"]) for row in rows):
         own = [row for row in rows if (row["with"], row["what"], row["tasks"]) == key]
         pairs = [(mean(row["ours"]), mean(row["theirs"])) for row in own if None not in (*row["ours"], *row["theirs"])]
         if not pairs:
             continue
-        ratio = math.exp(mean(math.log(theirs / ours) for ours, theirs in pairs))
-        seconds = math.exp(mean(math.log(sum(row["their_seconds"]) / sum(row["our_seconds"])) for row in own))
         signs = [np.sign(round(theirs - ours, 9)) for ours, theirs in pairs]
-        counts = f"{signs.count(1)}, {signs.count(0)}, {signs.count(-1)}"
-        lines.append(f"| {' | '.join(map(str, key))} | {len(pairs)} | {ratio:.3f} | {counts} | {seconds:.1f} |")
-    return "\n".join(lines)
+        record = dict(zip(("with", "what", "tasks"), key, strict=True))
+        record["instances"] = len(pairs)
+        record["ratio"] = math.exp(mean(math.log(theirs / ours) for ours, theirs in pairs))
+        record["signs"] = f"{signs.count(1)}, {signs.count(0)}, {signs.count(-1)}"
+        if "our_seconds" in own[0]:
+            times = [sum(row["their_seconds"]) / sum(row["our_seconds"]) for row in own]
+            record["time"] = math.exp(mean(map(math.log, times)))
+        records.append(record)
+    columns = [
+        Column("with", "with"),
+        Column("what", "what"),
+        Column("tasks", "tasks", str, True),
+        Column("instances", "instances", str, True),
+        Column("objective, theirs / ours", "ratio", "{:.3f}".format, True),
+        Column("ours better, equal, worse", "signs"),
+        Column("time, same", "time", "{:.1f}".format, True),
+    ]
+    return Table.of([each for each in columns if all(each.field in record for record in records)], records)
 
 
 def _main() -> None:
@@ -340,7 +383,7 @@ def _main() -> None:
         )
     found = compare_with_others(options.entropy, options.count, options.evaluations, options.time_limit)
     write_text(options.out, json.dumps(found, indent=1) + "\n")
-    print(f"{summary(found['rows'])}\n\n{found['versions']}")
+    print(f"{summary(found['rows']).to_markdown()}\n{found['versions']}")
 
 
 if __name__ == "__main__":

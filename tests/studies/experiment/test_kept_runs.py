@@ -10,7 +10,14 @@ import pytest
 
 from instances.text_file import read_text, write_text
 from studies.analysis.frames import to_frame, traces
-from studies.experiment.kept_runs import kept_sha256, kept_text, restore_store, write_kept_runs
+from studies.experiment.kept_runs import (
+    kept_rows,
+    kept_sha256,
+    kept_text,
+    restore_store,
+    write_kept_rows,
+    write_kept_runs,
+)
 from studies.experiment.store import StudyStore
 from tests.studies.experiment.run_here import run_here
 from tests.studies.experiment.study_specs import small_spec
@@ -49,6 +56,23 @@ def test_a_study_made_twice_keeps_the_same(folder: Path, tmp_path: Path) -> None
     """Tests that another run of the same specification has the same content hash, seconds and times apart."""
     run_here(small_spec(), tmp_path)
     assert kept_sha256(kept_text(tmp_path)) == kept_sha256(read_text(folder / FILE))
+
+
+def test_rows_come_back(tmp_path: Path) -> None:
+    """Tests that rows of CSV, of JSON lines and of a document are kept alike, without seconds, to the last digit."""
+    rows = [{"a": 0.1 + 0.2, "b": "x", "c": None, "own_seconds": 1.5}, {"a": 2.0, "b": "y", "c": 3.0, "own_seconds": 2}]
+    pd.DataFrame(rows).to_csv(tmp_path / "r.csv", index=False)
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "r.json").write_text(json.dumps({"rows": rows}, indent=1))
+    found = {write_kept_rows(tmp_path / f"r.{end}", tmp_path / f"{end}.json.gz") for end in ("csv", "jsonl", "json")}
+    assert len(found) == 1
+    frame = kept_rows(tmp_path / "csv.json.gz", found.pop())
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(rows).drop(columns="own_seconds"))
+    with pytest.raises(ValueError, match=r"csv\.json\.gz: expected the content 0"):
+        kept_rows(tmp_path / "csv.json.gz", "0" * 64)
+    (tmp_path / "r.json").write_text("{\n}")
+    with pytest.raises(ValueError, match=r"r\.json: expected rows as JSON objects, got something else"):
+        write_kept_rows(tmp_path / "r.json", tmp_path / "x.json.gz")
 
 
 def test_other_files_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -8,7 +8,14 @@ import pytest
 
 from instances.dag.objective import Objective
 from studies.experiment.read_specification import read_study_spec, shipped_specs, spec_path, study_spec_from_toml
-from studies.experiment.specification import ExactReference, InstanceFiles, InstanceGrid, SearchBudget, StudyMethod
+from studies.experiment.specification import (
+    ExactReference,
+    InstanceFiles,
+    InstanceGrid,
+    SearchBudget,
+    StudyMethod,
+    drawn_seed,
+)
 from tests.studies.experiment.study_specs import SMALL, small_spec
 
 if TYPE_CHECKING:
@@ -33,6 +40,23 @@ def test_every_part_is_read(tmp_path: Path) -> None:
     assert spec.bounds == ("critical-path", "area")
     assert spec.exact == (ExactReference(method="cp-sat", time_limit=20.0),)
     assert (spec.run_seconds, spec.memory_gib) == (5.0, 2.5)
+
+
+def test_seeds_are_drawn_from_a_text() -> None:
+    """Tests that every seed changes with the text, that equal ones stay equal, and that the text says so."""
+    spec = study_spec_from_toml(f'{SMALL}\n[[instances]]\nfamily = "lu"\ntasks = 9\ncluster = "2xT4"\nseed = 3')
+    drawn, other = spec.drawn_from("a"), spec.drawn_from("b")
+    first, second = drawn.instances
+    assert isinstance(first, InstanceGrid)
+    assert isinstance(second, InstanceGrid)
+    assert (drawn.seed, first.seed) == (drawn_seed("a", 3), drawn_seed("a", 0))
+    assert drawn.seed == second.seed != first.seed
+    assert min(drawn.seed, first.seed, other.seed) >= 2**31
+    assert max(drawn.seed, first.seed, other.seed) < 2**32
+    assert other.seed != drawn.seed
+    assert drawn == spec.drawn_from("a")
+    assert drawn.text == f"# all seeds drawn from 'a'\n{spec.text}"
+    assert study_spec_from_toml(drawn.text).methods == spec.methods
 
 
 def test_defaults() -> None:

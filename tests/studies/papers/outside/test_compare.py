@@ -15,9 +15,11 @@ from studies.papers.outside import compare
 from studies.papers.outside.compare import (
     SAGA_SCHEDULERS,
     SEARCHES,
+    WITHOUT_PATH,
     CountedObjective,
     _main,
     both_orders,
+    our_makespan,
     related_instance,
     run_mealpy,
     run_ours,
@@ -69,7 +71,17 @@ def test_orders_and_summary_by_hand() -> None:
     )
     assert said == ["ours 5", "them 5", "them 6", "ours 6"]
     row = {"with": "x", "what": "y", "tasks": 3, **found, "our_seconds": [1.0, 1.0], "their_seconds": [3.0, 5.0]}
-    assert summary([row]).splitlines()[-1] == "| x | y | 3 | 1 | 2.000 | 1, 0, 0 | 4.0 |"
+    assert summary([row]).to_markdown().splitlines()[-1] == "| x | y | 3 | 1 | 2.000 | 1, 0, 0 | 4.0 |"
+    del row["our_seconds"]
+    assert summary([row]).to_markdown().splitlines()[-1] == "| x | y | 3 | 1 | 2.000 | 1, 0, 0 |"
+
+
+def test_cpop_without_its_path() -> None:
+    """Tests that nothing differs on one GPU, and that priorities alone give another schedule on several."""
+    one, _ = related_instance(np.random.default_rng(5), 12, 1)
+    assert our_makespan(one, WITHOUT_PATH, 0) == our_makespan(one, "cpop", 0)
+    several = [related_instance(np.random.default_rng(number), 30, 4)[0] for number in range(5)]
+    assert any(our_makespan(each, WITHOUT_PATH, 0) != our_makespan(each, "cpop", 0) for each in several)
 
 
 def test_our_search_keeps_the_budget() -> None:
@@ -103,7 +115,7 @@ def test_schedules_of_saga_verify() -> None:
     pytest.importorskip("saga")
     instance, terms = related_instance(np.random.default_rng(5), 8, 3)
     optimum = solve(instance, time_limit=60).lower_bound
-    assert all(verified_makespan(instance, saga_schedule(name, terms)) >= optimum for name in SAGA_SCHEDULERS)
+    assert all(verified_makespan(instance, saga_schedule(name, terms)) >= optimum for name, _ in SAGA_SCHEDULERS)
 
 
 def test_pyjobshop_proves_the_same_optimum() -> None:
