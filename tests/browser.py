@@ -39,6 +39,16 @@ def without_policy(page: str, script: str) -> str:
     return copy.replace("</body>", f"<script>{script}</script></body>")
 
 
+def in_a_frame(page: str) -> str:
+    """Return a page that shows another one in a frame as wide as a phone, and hands on what its script has left."""
+    inside = json.dumps(page).replace("<", chr(92) + "u003c")
+    return f"""<!DOCTYPE html><html><body><iframe width="360" height="640" id="phone"></iframe><script>
+const phone = document.getElementById("phone");
+phone.onload = () => document.body.setAttribute("data-used", phone.contentDocument.body.dataset.used || "nothing");
+phone.srcdoc = {inside};
+</script></body></html>"""
+
+
 def told(dom: str, name: str) -> Any:
     """Return what a script has left as JSON in an attribute of the body."""
     (value,) = re.findall(rf'<body[^>]*\b{name}="([^"]*)"', dom)

@@ -1,7 +1,5 @@
-"use strict";
 // Draws schedules from the data of this page; loads nothing. Times are ticks until they are shown.
 const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
 const end = Math.max(1, ...data.schedules.map((each) => each.end));
 const view = { from: 0, to: end };
 const MAX_DRAWN = 600; // tasks of a graph that is drawn: more would not be legible
@@ -527,19 +525,14 @@ class Chart {
     };
     canvas.addEventListener("pointerup", release);
     canvas.addEventListener("pointercancel", release);
-    canvas.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+    canvas.addEventListener("pointerleave", () => showTip(""));
   }
 
   middle() { return this.selected >= 0 ? this.schedule.start[this.selected] : (view.from + view.to) / 2; }
 
   hover(event) {
     const slice = this.sliceAt(event.offsetX, event.offsetY);
-    const tip = byId("tip");
-    tip.hidden = slice < 0;
-    if (slice < 0) return;
-    tip.textContent = `${this.nameOf(slice)}: ${timeText(this.schedule.start[slice])} to ${timeText(this.finish[slice])}`;
-    tip.style.left = Math.max(0, Math.min(event.clientX + 12, window.innerWidth - tip.offsetWidth - 8)) + "px";
-    tip.style.top = event.clientY + 14 + "px";
+    showTip(slice < 0 ? "" : `${this.nameOf(slice)}: ${timeText(this.schedule.start[slice])} to ${timeText(this.finish[slice])}`, event);
   }
 }
 
@@ -585,12 +578,6 @@ byId("all").addEventListener("click", () => move(0, end * 1.02));
 for (const id of ["links", "memory", "chain"]) byId(id).addEventListener("change", () => { for (const chart of charts) chart.laterWithGraph(); });
 byId("search").addEventListener("input", () => search(false));
 byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") search(true); });
-byId("theme").addEventListener("change", (event) => {
-  if (event.target.value) document.documentElement.dataset.theme = event.target.value;
-  else delete document.documentElement.dataset.theme;
-  readColours();
-  for (const chart of charts) chart.laterWithGraph();
-});
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); redraw(); });
+document.addEventListener("colours", () => { readColours(); for (const chart of charts) chart.laterWithGraph(); });
 addEventListener("scroll", redraw, { passive: true });
 new ResizeObserver(redraw).observe(byId("charts"));

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from instances.dag.instance import DagInstance
@@ -16,12 +12,11 @@ from instances.units import ticks_text
 from solvers.problem import PROBLEMS
 from solvers.table import printable
 from studies.export.activity import activity, waits
+from studies.html_page import content_policy, page_template, with_shared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
-
-    from jinja2 import Template
 
     from instances.readers.optgap_json import Instance, Schedule
 
@@ -65,26 +60,19 @@ def view_html(instance: Instance, schedules: Mapping[str, Schedule]) -> str:
         violations = problem.goal(instance, None, "nic" if has_starts else "none").violations(schedule)
         if violations:
             raise ValueError(f"schedules[{title!r}]: expected one that verifies, got one with: {violations[0]}")
-    style, script = _asset("page.css"), _asset("page.js")
-    policy = {
-        "default-src": "'none'",
-        "script-src": _hash(script),
-        "style-src": _hash(style),
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
+    style, script = (with_shared("studies.export", name) for name in ("page.css", "page.js"))
     rows = []
     for title, schedule in schedules.items():
         values = [problem.objective_value(instance, schedule, name) for name in problem.objectives]
         shown = [ticks_text(value, instance.tick_seconds) for value in values]
         rows.append([printable(title), *shown])
-    return _template().render(
+    return page_template("studies.export").render(
         title=printable(instance.name),
         facts=", ".join(f"{name}: {value}" for name, value in instance.summary().items() if name != "instance"),
         headings=["schedule", *(str(name).replace("_", " ") for name in problem.objectives)],
         rows=rows,
         pair=len(schedules) > 1,
-        policy="; ".join(f"{name} {value}" for name, value in policy.items()),
+        policy=content_policy(script, style),
         style=style,
         script=script,
         data=json.dumps(_document(instance, schedules), separators=(",", ":")).replace("<", "\\u003c"),
@@ -123,26 +111,3 @@ def _document(instance: Instance, schedules: Mapping[str, Schedule]) -> dict[str
         "edges": instance.edges.tolist() if isinstance(instance, DagInstance) else [],
         "schedules": drawn,
     }
-
-
-def _asset(name: str) -> str:
-    """Return a file that the page carries inside."""
-    return files("studies.export").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """Return how a content security policy names an inline text."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-@cache
-def _template() -> Template:
-    """Return the template of the page; texts from files are escaped, our own style, script and JSON are not."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=PackageLoader("studies.export", "."), autoescape=True, undefined=StrictUndefined, finalize=None
-    )
-    environment.filters["own"] = Markup
-    return environment.get_template("page.html.j2")

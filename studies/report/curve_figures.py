@@ -83,7 +83,7 @@ def convergence(
         style = styles[label]
         if known.any():
             ax.fill_between(at, low, high, where=known, step="post", color=style.colour, alpha=0.12, linewidth=0)
-        ax.step(at, middle, where="post", color=style.colour, linestyle=style.dashes, linewidth=1.8)
+        ax.step(at, middle, where="post", color=style.colour, linestyle=style.dashes, linewidth=1.8, label=label)
         ends[label] = float(middle[-1])
         largest = max(largest, float(middle.max()), float(high[known].max(initial=0.0)))
     best = _best_construction(gaps)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
     from numpy.typing import NDArray
 
     from studies.analysis.gaps import StudyGaps
@@ -79,6 +80,15 @@ def rows_of_methods(ax: Axes, labels: Iterable[str]) -> None:
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
+
+
+def name_points(points: PathCollection, names: Iterable[str]) -> None:
+    """Keep what each point stands for, in the order of the points; pages show it where the pointer is."""
+    setattr(points, NAMES_OF_POINTS, tuple(names))
+
+
+NAMES_OF_POINTS = "names_of_points"
+"""Attribute of points that have names."""
 
 
 def lines_only(ax: Axes) -> None:

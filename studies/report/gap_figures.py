@@ -18,10 +18,12 @@ from studies.report.figure_style import (
     QUIET,
     draw_boxes,
     gap_name,
+    name_points,
     new_axes,
     percent_axis,
     rows_of_methods,
 )
+from studies.text import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +56,9 @@ def box_plots(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
     """
     known = gaps.runs[gaps.runs["gap"].notna()]
     groups = dict(iter(known.groupby("label", sort=False)["gap"]))
+    names: dict[str, list[str]] = {label: [] for label in gaps.labels}
+    for label, instance, repetition, gap in known[["label", "instance", "repetition", "gap"]].itertuples(index=False):
+        names[label].append(f"{label} on {instance}, repetition {repetition}: {percent(gap)} %")
     nothing = np.zeros(0)
     found = {label: 100 * groups[label].to_numpy() if label in groups else nothing for label in gaps.labels}
     labels = sorted(found, key=lambda label: (not len(found[label]), _median_and_mean(found[label]), label))
@@ -65,7 +70,7 @@ def box_plots(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
         mine = [(row, values) for row, values in drawn if (len(values) <= MANY) is is_few]
         if mine:
             places = [row + _offsets(len(values)) / (2 if is_few else 1) for row, values in mine]
-            ax.scatter(
+            points = ax.scatter(
                 np.concatenate([values for _, values in mine]),
                 np.concatenate(places),
                 s=size,
@@ -74,6 +79,7 @@ def box_plots(gaps: StudyGaps, ax: Axes | None = None) -> Axes:
                 linewidths=0,
                 zorder=3,
             )
+            name_points(points, [text for row, _ in mine for text in names[labels[row - 1]]])
     rows_of_methods(ax, labels)
     percent_axis(ax, "x", max((float(values.max()) for _, values in drawn), default=0.0), gap_name(gaps.is_proven))
     _remarks(gaps, labels, ax)
@@ -340,10 +346,15 @@ def bound_ratio_figure(ratios: pd.DataFrame, ax: Axes | None = None) -> Axes:
             continue
         values, is_proven = group["ratio"].to_numpy(np.float64), group["is_optimum"].to_numpy(bool)
         places = row + (np.linspace(-RATIO_SPREAD, RATIO_SPREAD, len(values)) if len(values) > 1 else np.zeros(1))
-        ax.scatter(values[is_proven], places[is_proven], s=14, color=POINT, alpha=0.7, linewidths=0, zorder=3)
-        ax.scatter(
+        texts = np.array(
+            [f"{names[row - 1]} on {each}: {value:.4f}" for each, value in zip(group["instance"], values, strict=True)]
+        )
+        full = ax.scatter(values[is_proven], places[is_proven], s=14, color=POINT, alpha=0.7, linewidths=0, zorder=3)
+        rings = ax.scatter(
             values[~is_proven], places[~is_proven], s=14, facecolors="none", edgecolors=POINT, linewidths=0.8, zorder=3
         )
+        name_points(full, texts[is_proven])
+        name_points(rings, texts[~is_proven])
         least = min(least, float(values.min()))
     rows_of_methods(ax, names)
     ax.set_xlim(max(0.0, least - 0.05 * (1.02 - least)), 1.02 if least < 0.9 else 1.0 + 0.2 * (1.001 - least))

@@ -261,6 +261,7 @@ def _by_group(grouped: list[GroupedComparison], comparison: MethodComparison, an
     table = Table(
         headings=headings,
         rows=[*rows, ["number of instances", *counts]],
+        num_footers=1,
         numbers=headings[1:],
         title=f"Mean gaps in % by kind of instance{at}",
         notes=["Over runs; every group of columns holds all instances."],

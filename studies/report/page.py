@@ -1,4 +1,4 @@
-"""A page of HTML from blocks and sections: one file without scripts, fonts or anything else from elsewhere."""
+"""A page of HTML from blocks and sections: one file with style and script inside, and nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from solvers.table import printable
+from studies.html_page import content_policy, page_template, with_shared
 from studies.text import NONE, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from jinja2 import Template
 
     from solvers.table import Table
 
@@ -88,20 +85,15 @@ class Section:
 
 
 def page(title: str, head: Sequence[Block], sections: Sequence[Section]) -> str:
-    """Return a page with a title, blocks, a table of contents and sections; all texts are free."""
-    return _template().render(title=title, head=head, sections=sections)
+    """Return a page with a title, blocks, a table of contents and sections; all texts are free.
 
-
-@cache
-def _template() -> Template:
-    """Load the template of a page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("studies.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    Its script sorts tables, filters their rows, and shows what a point or a line of a figure stands for.
+    """
+    style, script = (with_shared("studies.report", name) for name in ("page.css", "page.js"))
+    policy = content_policy(script, style=None)
+    return page_template("studies.report").render(
+        title=title, head=head, sections=sections, policy=policy, style=style, script=script
     )
-    environment.filters["printable"] = printable
-    return environment.get_template("page.html.j2")
 
 
 def slug(raw: str) -> str:

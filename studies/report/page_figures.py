@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from solvers.table import printable
+from studies.report.figure_style import NAMES_OF_POINTS
 from studies.report.page import Figure, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
@@ -76,10 +77,13 @@ def svg_of(ax: Axes, *, identifier: str, alternative: str) -> str:
         figure = ax.get_figure(root=True)
         assert figure is not None  # these axes are drawn
         _flatten_clouds(figure)
+        tips = _texts_of_parts(figure)
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(buffer, format="svg", dpi=RESOLUTION, metadata=nothing)
     drawn = buffer.getvalue()
     drawn = re.sub(r"<!--.*?-->|<style.*?</style>|<metadata.*?</metadata>", "", drawn, flags=re.DOTALL)
+    for number, texts in enumerate(tips):
+        drawn = _with_tips(drawn, f"{TIP}{number}", texts)
     drawn = _with_own_ids(drawn[drawn.index("<svg") :], identifier)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(alternative))}" ', 1)
 
@@ -91,6 +95,45 @@ def _flatten_clouds(figure: Drawing) -> None:
     if sum(sizes[cloud] for cloud in clouds) > MANY_POINTS:
         for cloud in clouds:
             cloud.set_rasterized(True)
+
+
+TIP = "tip-"
+"""Beginning of identifiers of groups whose parts have texts for the pointer."""
+
+_GROUP = re.compile(r"<g\b[^>]*?(/?)>|</g>")
+
+
+def _texts_of_parts(figure: Drawing) -> list[Sequence[str]]:
+    """Give an identifier to all lines with a label and all points with names, and return their texts in this order."""
+    texts: list[Sequence[str]] = []
+    for ax in figure.axes:
+        for artist in (*ax.lines, *ax.collections):
+            label = str(artist.get_label())
+            found = getattr(
+                artist, NAMES_OF_POINTS, () if label.startswith("_") or artist in ax.collections else (label,)
+            )
+            if found:
+                artist.set_gid(f"{TIP}{len(texts)}")
+                texts.append(found)
+    return texts
+
+
+def _with_tips(drawn: str, identifier: str, texts: Sequence[str]) -> str:
+    """Write a text for the pointer into each part of a group; a cloud that has become a picture stays as it is."""
+    before, start, rest = drawn.partition(f'<g id="{identifier}">')
+    depth, end = 1, 0
+    for tag in _GROUP.finditer(rest):
+        depth += (tag[0] != "</g>") - (tag[0] == "</g>") - bool(tag[1])
+        if depth == 0:
+            end = tag.start()
+            break
+    group = rest[:end]
+    kind = "<use " if "<use " in group else "<path "
+    first, *parts = group.split(kind)
+    if len(parts) != len(texts):
+        return drawn
+    named = (f'{kind}data-tip="{escape(printable(text))}" {part}' for text, part in zip(texts, parts, strict=True))
+    return f"{before}{start}{first}{''.join(named)}{rest[end:]}"
 
 
 def _with_own_ids(drawn: str, identifier: str) -> str:

@@ -168,6 +168,7 @@ def target_table(gaps: StudyGaps, traces: pd.DataFrame, targets: Sequence[float]
             title=f"Runs that reach a gap{at}, in %",
             headings=headings,
             rows=rows,
+            num_footers=1,
             notes=[
                 "Gaps are to the best proven bounds; optimum: of the runs on instances whose optimum is proven. Runs "
                 "that failed or have no schedule count as missing every target."

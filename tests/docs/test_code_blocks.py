@@ -30,7 +30,7 @@ PAGES = [
     *sorted((ROOT / "notebooks").glob("*.ipynb")),
 ]
 RUN_ELSEWHERE = "docs/extending.md"  # test_extending.py runs its blocks, which build on one another
-NOT_RUN = re.compile(r"# not run by the tests(?: of this page)?, (?:because|which) \w+")
+NOT_RUN = re.compile(r"# not run by the tests(?: of this page)?, (?:because|which) \S+")
 COMMAND = re.compile(r"^\s*(?:\$ |(?:optgap|python3?|pip|pytest|sphinx-build) )|^(?:import|from) \w", re.MULTILINE)
 
 

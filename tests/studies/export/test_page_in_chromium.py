@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 import optgap
 from studies.export.page import view_html
-from tests.browser import needs_browser, opened, told, without_policy
+from tests.browser import in_a_frame, needs_browser, opened, told, without_policy
 
 pytestmark = needs_browser
 
@@ -71,13 +70,7 @@ def test_keyboard_pointer_and_search(page: tuple[Any, str], tmp_path: Path) -> N
 
 def test_no_sideways_scrolling_on_a_phone(page: tuple[Any, str], tmp_path: Path) -> None:
     """Tests that in a frame of 360 pixels the page is no wider than the frame, with everything unfolded."""
-    copy = without_policy(page[1], USED)
-    frame = f"""<!DOCTYPE html><html><body><iframe width="360" height="640" id="phone"></iframe><script>
-const phone = document.getElementById("phone");
-phone.onload = () => document.body.setAttribute("data-used", phone.contentDocument.body.dataset.used || "nothing");
-phone.srcdoc = {json.dumps(copy).replace("<", chr(92) + "u003c")};
-</script></body></html>"""
-    dom, _ = opened(frame, tmp_path, 800)
+    dom, _ = opened(in_a_frame(without_policy(page[1], USED)), tmp_path, 800)
     whole, window = told(dom, "data-used")["width"]
     assert 300 < window <= 360
     assert whole == window

@@ -118,7 +118,15 @@ def _ratios(worse: float) -> pd.DataFrame:
         for label, low in (("path", 0.5), ("area", 0.3), ("cp-sat", 1.0)):
             ratio = np.nan if number == 7 and label != "cp-sat" else low + (1 - low) * rng.beta(2, 2) / worse
             budget = "10 s" if label == "cp-sat" else "-"
-            rows.append({"label": label, "budget": budget, "ratio": ratio, "is_optimum": number % 2 == 0})
+            rows.append(
+                {
+                    "instance": f"i{number}",
+                    "label": label,
+                    "budget": budget,
+                    "ratio": ratio,
+                    "is_optimum": number % 2 == 0,
+                }
+            )
     return pd.DataFrame(rows)
 
 

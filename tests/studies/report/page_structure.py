@@ -20,7 +20,7 @@ class PageStructure(HTMLParser):
         Identifiers of figures with a drawing in them.
     """
 
-    VOID = ("meta", "link", "img", "br")
+    VOID = ("meta", "link", "img", "br", "input")
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -77,8 +79,12 @@ def plain_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_page_needs_nothing_else(html: str, parsed: PageStructure) -> None:
-    """Tests that the page is well formed, loads nothing and runs nothing."""
-    assert {"script", "link", "img", "iframe", "object", "b>"}.isdisjoint(parsed.tags)
+    """Tests that the page is well formed, loads nothing, and runs only the script that its policy names."""
+    (script,) = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    assert parsed.tags.count("script") == 1
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{digest}'; style-src" in html
+    assert {"link", "img", "iframe", "object", "b>"}.isdisjoint(parsed.tags)
     for name, value in parsed.attributes:
         if name in ("src", "href", "xlink:href"):
             assert value.startswith(("#", "data:image/png;base64,")), value
