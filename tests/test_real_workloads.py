@@ -41,7 +41,8 @@ def _options(method: str) -> dict[str, object]:
     return budget.get(kind, {})
 
 
-@pytest.mark.parametrize("name", ["nasnetamobile", pytest.param("nasnetalarge", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["nasnetamobile", "nasnetalarge"])
 def test_nasnet_on_mixed_servers(name: str) -> None:
     """Tests that memory forces a split and every method returns a verified schedule with a gap to a proven bound."""
     instance = _nasnet(name)

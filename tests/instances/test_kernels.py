@@ -204,7 +204,14 @@ def assert_equal(one: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize("contention", ["none", "nic"])
-@pytest.mark.parametrize("family", ["layered", "erdos-renyi", "multi-tenant"])
+@pytest.mark.parametrize(
+    "family",
+    [
+        "layered",
+        pytest.param("erdos-renyi", marks=pytest.mark.slow),
+        pytest.param("multi-tenant", marks=pytest.mark.slow),
+    ],
+)
 def test_brief_kernels_give_the_same_as_plain_python(
     monkeypatch: pytest.MonkeyPatch, family: str, contention: str
 ) -> None:

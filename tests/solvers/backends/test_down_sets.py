@@ -40,7 +40,15 @@ def stored(number: str) -> DagInstance:
     return read_dag_instance(next(SUITE.glob(f"{number}-*.json")))
 
 
-@pytest.mark.parametrize(("number", "optimum"), [("13", 2337), ("10", 465), ("46", 1438), ("49", 5213)])
+@pytest.mark.parametrize(
+    ("number", "optimum"),
+    [
+        ("13", 2337),
+        ("10", 465),
+        pytest.param("46", 1438, marks=pytest.mark.slow),
+        pytest.param("49", 5213, marks=pytest.mark.slow),
+    ],
+)
 def test_proves_stored_instances(number: str, optimum: int) -> None:
     """Tests 30 to 99 tasks on 2 to 8 GPUs from the list schedules on, with no bound: optima that CP-SAT proves too."""
     result = solve(stored(number), "down-sets", bounds=[], threads=2)

@@ -101,29 +101,35 @@ def test_two_processes_share_a_study(finished_small: Path, tmp_path: Path) -> No
     assert answers_of(tmp_path / "out") == answers_of(finished_small)
 
 
+ERRORS = {
+    "raises": "RuntimeError: no luck today",
+    "dies": "WorkerDied: the process of the run ended with status 7.",
+    "ignores_signals": "TimeLimit: the run was killed after its limit of 3 s.",
+    "hoards": "MemoryError: ",
+    "overlaps": "UnverifiedScheduleError: overlaps: schedule with ",
+}
+
+
 @pytest.mark.usefixtures("my_methods")
-def test_bad_methods_become_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bad", [["raises", "dies"], pytest.param(list(ERRORS), marks=pytest.mark.slow)], ids=len)
+def test_bad_methods_become_rows(tmp_path: Path, bad: list[str]) -> None:
     """Tests that exceptions, dead, endless and greedy runs are recorded as failed, and all others are made."""
-    names = ("good", "is_cold", "raises", "dies", "ignores_signals", "hoards", "overlaps", "prints")
+    names = ("good", "is_cold", *bad, "prints")
     methods = "".join(f'\n[[methods]]\nlabel = "{name}"\nmethod = "my_methods:{name}"\n' for name in names)
     spec = small_spec(("[6, 8]", "8"), EXACT, more=f"{methods}\n[limits]\nrun_seconds = 3\nmemory_gib = 16\n")
     state = run_study(spec, tmp_path / "out", workers=2)
-    assert (state.finished, state.failed, state.pending) == (14, 5, 0)
+    assert (state.finished, state.failed, state.pending) == (14, len(bad), 0)
     with StudyStore(tmp_path / "out") as store:
         frame = to_frame(store).set_index("label")
     error_of = frame["error"].dropna().to_dict()
-    assert set(error_of) == {"raises", "dies", "ignores_signals", "hoards", "overlaps"}
-    assert error_of["raises"] == "RuntimeError: no luck today"
-    assert error_of["dies"] == "WorkerDied: the process of the run ended with status 7."
-    assert error_of["ignores_signals"] == "TimeLimit: the run was killed after its limit of 3 s."
-    assert "MemoryError" in error_of["hoards"]
-    assert error_of["overlaps"].startswith("UnverifiedScheduleError: overlaps: schedule with ")
-    assert set(frame.loc[list(error_of), "status"]) == {"failed"}
+    assert set(error_of) == set(bad)
+    assert all(error.startswith(ERRORS[name]) for name, error in error_of.items()), error_of
+    assert set(frame.loc[bad, "status"]) == {"failed"}
     assert frame.loc["is_cold", "status"] != "failed"  # the warm-up met what the first call costs
     assert frame.loc["good", "objective"] == frame.loc["prints", "objective"] == frame.loc["heft", "objective"]
     with StudyStore(tmp_path / "out") as store:
         before = len(store.done_keys())
-    assert run_study(spec, tmp_path / "out", workers=1).failed == 5  # failures are not repeated
+    assert run_study(spec, tmp_path / "out", workers=1).failed == len(bad)  # failures are not repeated
     with StudyStore(tmp_path / "out") as store:
         assert len(store.done_keys()) == before
 

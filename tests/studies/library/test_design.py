@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from instances.library.library import read_library
 from studies.library.design import library_instances
 
 
+@pytest.mark.slow
 def test_the_design_makes_the_stored_library() -> None:
     """Tests that design and generators make what is stored; after a wanted change of a generator, the files stay."""
     library = read_library()

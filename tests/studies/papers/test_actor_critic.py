@@ -74,6 +74,7 @@ def test_numbers_are_those_of_the_curves(study: ActorCriticStudy) -> None:
     assert apart.messages == 0
 
 
+@pytest.mark.slow
 def test_stored_runs_are_not_repeated(study: ActorCriticStudy, tmp_path: Path) -> None:
     """Tests that a study that is broken off goes on behind what it stored, and that the end is that of one run."""
     variants, path = variants_named("; ".join(NAMES)), tmp_path / "runs.csv"

@@ -90,6 +90,7 @@ def test_unseen_pairs_are_unseen(world: World) -> None:
         assert parts.train.features.tobytes() != world.parts(seed=2, count=60).train.features.tobytes()
 
 
+@pytest.mark.slow
 def test_numbers(study: InterferenceStudy) -> None:
     """Tests means, standard errors and wins against models that are fitted again, and that texts agree."""
     errors = []

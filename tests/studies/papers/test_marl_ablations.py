@@ -70,6 +70,7 @@ def test_every_training_plays_everywhere(study: MarlAblations) -> None:
     assert ablations_figure(study).get_legend_handles_labels()[1] == ["default"]
 
 
+@pytest.mark.slow
 def test_controls_are_those_of_the_training(study: MarlAblations, folder: Path) -> None:
     """Tests that the JCTs of trained, imitated and untrained networks are those that the document of a training has."""
     document = json.loads((folder / "default-seed1.json").read_text())["held_out"]["mean_jct_ticks"]
@@ -79,6 +80,7 @@ def test_controls_are_those_of_the_training(study: MarlAblations, folder: Path) 
     assert mine[mine["repetition"] == 1]["teacher"].tolist() == pytest.approx(document["teacher"])
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_made_again(study: MarlAblations, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that the same study trains nothing, that other settings train, and that damaged files are made again."""
     trained: list[int] = []

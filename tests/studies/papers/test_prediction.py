@@ -114,6 +114,7 @@ def test_study_and_its_table() -> None:
         prediction_study(instances, ["none"], parameters={"oracle": {}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cut", "skip_rows"), [pytest.param("philly", 1000, marks=pytest.mark.slow), ("helios", 0)])
 def test_memory_beats_constants_on_real_cuts(cut: str, skip_rows: int) -> None:
     """Tests that on recorded run times the running median beats the global one, and that one in turn a constant."""

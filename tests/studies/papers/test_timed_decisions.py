@@ -39,7 +39,7 @@ def test_busy_cluster_is_what_it_says() -> None:
     assert busy_cluster(40, arrivals=40, seed=4).instance.sha256 != instance.sha256
 
 
-@pytest.mark.parametrize("num_agents", [1, 4])
+@pytest.mark.parametrize("num_agents", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_decisions_are_measured_after_a_warm_up(num_agents: int) -> None:
     """Tests the numbers of decisions and rounds, the state they were taken in, and that they can be repeated."""
     measured = measure_decisions(40, num_agents, 30, seed=1)

@@ -183,7 +183,9 @@ def test_every_figure_has_a_caption_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("changes", "answer", "expected"),
     [
-        ([(NO_SEARCH, "")], usual_answer, "heft has the smallest mean gap: 25.00 %"),
+        pytest.param(
+            [(NO_SEARCH, "")], usual_answer, "heft has the smallest mean gap: 25.00 %", marks=pytest.mark.slow
+        ),
         ([("[6, 8]", "6"), ONE_BUDGET], usual_answer, "With 1 instance and 3 tests no p after Holm"),
         ([ONE_BUDGET, NO_EXACT], lambda row: RunAnswer(error=BOOM), "14 of 14 runs failed."),
         ([ONE_BUDGET], lambda row: usual_answer(row) if row["kind"] == "bound" else None, "The study is not finished:"),

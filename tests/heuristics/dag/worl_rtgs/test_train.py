@@ -177,6 +177,7 @@ def test_update_equals_one_computed_by_hand(online: Weights, target: Weights) ->
     assert all(np.array_equal(one, other) for one, other in zip(state.target, target, strict=True))
 
 
+@pytest.mark.slow
 def test_long_gradients_are_clipped(online: Weights, target: Weights) -> None:
     """Tests that a gradient is scaled to the largest norm: with Adam's first moment linear in it, moments show it."""
     batch = _batch(np.random.default_rng(4))
@@ -414,7 +415,7 @@ def test_returns_of_an_instance_differ_by_the_makespan_only(example_e: DagInstan
         assert (shaped <= 1e-12).all()
 
 
-SHORT = TrainingConfig(steps=6_000, warm_up=500, validate_every=2_000, target_every=100, replay=5_000)
+SHORT = TrainingConfig(steps=4_500, warm_up=500, validate_every=1_500, target_every=100, replay=5_000)
 
 
 @pytest.fixture(scope="module")
@@ -454,7 +455,7 @@ def test_curve_covers_the_training(trained: DdqnTrainer) -> None:
 
 def test_same_seed_same_bytes(trained: DdqnTrainer, validation: list[DagInstance]) -> None:
     """Tests that a training can be repeated bit for bit, and that another seed gives another network."""
-    some = replace(SHORT, steps=900, validate_every=300)
+    some = replace(SHORT, steps=700, validate_every=350)
     one, again = (DdqnTrainer(some, seed=3).fit(validation) for _ in range(2))
     assert again.curve_ == one.curve_
     assert weights_sha256(again.weights_) == weights_sha256(one.weights_)

@@ -156,6 +156,7 @@ def test_gossip_carries_signals() -> None:
     assert mixed.curves.team_reward.mean() == pytest.approx(500.0, abs=100.0)
 
 
+@pytest.mark.slow
 def test_actors_that_training_begins_with() -> None:
     """Tests that given actors take the place of drawn ones and nothing else changes; wrong shapes are refused."""
     settings = replace(HEARD, sign="printed", iterations=20)

@@ -33,6 +33,7 @@ def fitted(sample: CoLocationSample) -> FittedPredictors:
     return fit_predictor(sample, np.random.default_rng(0), epochs=60, blocks=2)
 
 
+@pytest.mark.slow
 def test_choice_by_unseen_pairs(sample: CoLocationSample, fitted: FittedPredictors) -> None:
     """Tests that errors are those on held-out pairs of models fitted to the others, and the smaller one decides."""
     errors = []

@@ -131,7 +131,7 @@ def test_worked_numbers() -> None:
         assert critics.layers[0].size == critics.network.layers.size == size
 
 
-@pytest.mark.parametrize("critic", ["deep", "linear"])
+@pytest.mark.parametrize("critic", ["linear", pytest.param("deep", marks=pytest.mark.slow)])
 def test_gossip_closes_the_gap(critic: str) -> None:
     """Tests on a ring of 4 that the distance to the mean falls by sigma^tg at least, and the mean stays.
 

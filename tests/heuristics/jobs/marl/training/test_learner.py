@@ -89,6 +89,7 @@ def test_loss_and_gradient(size: ObservationSize, batch: DecisionBatch) -> None:
         assert logarithms[number] == pytest.approx(np.log(chance), rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_clipped_ratio(size: ObservationSize, batch: DecisionBatch) -> None:
     """Tests the clipped part against a loop, and that at ratio 1 its gradient is that of the logarithm."""
     parameters = initial_parameters(np.random.default_rng(1), size, Variant.FLAT)
