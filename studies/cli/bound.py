@@ -5,23 +5,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instances.spelling import did_you_mean
 from solvers.table import wide_tables
 from studies.cli import options as opt
 from studies.cli.output import check_outputs, print_json, print_text, write_text_output
 from studies.cli.running_methods import (
     ProofOptions,
     RunOptions,
+    bound_names,
     chosen_objective,
     note_unused_threads,
     problem_of_file,
     write_certificate,
 )
-from studies.input import BadInputError, options, quoted, reading
+from studies.input import options, reading
 
 if TYPE_CHECKING:
     from solvers.bound_table import BoundTable
-    from solvers.problem import Problem
 
 
 def bound_command(
@@ -47,7 +46,7 @@ def bound_command(
 
     problem = problem_of_file(file)
     note_unused_threads(run.threads)
-    names = None if methods is None else _names(problem, methods)
+    names = None if methods is None else bound_names(problem, methods)
     objective = chosen_objective(problem, run.objective)
     proof.check(problem)
     check_outputs([file], [csv, latex, proof.certificate])
@@ -81,15 +80,3 @@ def bound_command(
     else:
         with wide_tables(is_wide):
             print_text(table.to_text())
-
-
-def _names(problem: "Problem", text: str) -> list[str]:
-    """Read names of bounds and exact methods, separated by commas."""
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in problem.known_bounds:
-            of_problem = f" for {problem.noun}" if problem.name == "jobs" else ""
-            expected = f"one of {', '.join(problem.known_bounds)}{of_problem}"
-            hint = did_you_mean(name, problem.known_bounds)
-            raise BadInputError(f"--methods: expected {expected}, got {quoted(name)}{hint}.")
-    return names

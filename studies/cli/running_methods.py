@@ -8,7 +8,7 @@ from instances.spelling import did_you_mean
 from studies.cli import options as opt
 from studies.cli.input import is_jobs_file
 from studies.cli.output import note, write_text_output
-from studies.input import BadInputError
+from studies.input import BadInputError, quoted
 
 if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
@@ -47,6 +47,18 @@ class ProofOptions:
         if self.confirm_time_limit is not None and not self.confirm:
             expected = "expected none without --confirm"
             raise BadInputError(f"--confirm-time-limit: {expected}, got {self.confirm_time_limit:g}.")
+
+
+def bound_names(problem: "Problem", text: str, option: str = "--methods") -> list[str]:
+    """Read names of bounds and exact methods, separated by commas; a `BadInputError` says where one is unknown."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in problem.known_bounds:
+            of_problem = f" for {problem.noun}" if problem.name == "jobs" else ""
+            expected = f"one of {', '.join(problem.known_bounds)}{of_problem}"
+            hint = did_you_mean(name, problem.known_bounds)
+            raise BadInputError(f"{option}: expected {expected}, got {quoted(name)}{hint}.")
+    return names
 
 
 CERTIFICATE_SECONDS = 30.0

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def torch_csv(instance: DagInstance, schedule: DagSchedule) -> str:
-    """Return a line per GPU with the passes in the order of their starts, in the form ``compute_only``.
+    """Return a line per GPU with its passes in the order of their starts, in the form ``compute_only``.
 
     Cells are ``<stage><letter><micro-batch>``: F, I and W, or F and B where backward passes are fused. The runtime of
-    torch adds sends and receives, and reads off the file which stage is on which rank. GPU k is rank k; a rank without
-    a stage has an empty line, which torch refuses.
+    torch adds sends and receives, and reads off the file which stage is on which rank. Ranks are the GPUs
+    in their order; a GPU without a stage is left out, because torch runs no rank without one.
 
     Raises a `ValueError` if the instance is no pipeline.
     """
@@ -40,7 +40,7 @@ def torch_csv(instance: DagInstance, schedule: DagSchedule) -> str:
     for k in range(instance.num_gpus):
         mine = np.flatnonzero(schedule.gpu == k).tolist()
         mine.sort(key=lambda task: (int(schedule.start[task]), position[task]))
-        lines.append(",".join(names[task] for task in mine))
+        lines += [",".join(names[task] for task in mine)] if mine else []
     return "\n".join(lines) + "\n"
 
 

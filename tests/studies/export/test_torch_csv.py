@@ -111,6 +111,16 @@ def test_public_samples(name: str) -> None:
     assert load <= objective_value(instance, schedule, "makespan") <= 1.3 * load
 
 
+def test_gpus_without_a_stage_have_no_line(tmp_path: Path) -> None:
+    """Tests that only GPUs with a stage are ranks, and that reading the file back asks for as many GPUs."""
+    three = pipeline_instance(micro_batches=2, places=[2, 0], gpus=3, **COSTS)
+    path = tmp_path / "two.csv"
+    path.write_text(torch_csv(three, solve(three, "1f1b", bounds=[]).schedule))
+    assert path.read_text() == "1F0,1I0,1W0,1F1,1I1,1W1\n0F0,0F1,0I0,0W0,0I1,0W1\n"
+    with pytest.raises(ValueError, match="expected 2 stages, 2 micro-batches, split True, 3 ranks, got 2 stages"):
+        schedule_of_torch_csv(three, path)
+
+
 def test_command_line(tmp_path: Path, run: Run) -> None:
     """Tests that a file becomes an instance and a schedule that verifies, and goes back."""
     path = tmp_path / "a.csv"
@@ -120,6 +130,14 @@ def test_command_line(tmp_path: Path, run: Run) -> None:
     assert run("convert", "--from", "torch-csv", str(path), "-o", str(instance), *options).status == 0
     made = read_dag_instance(instance)
     assert verify_dag_schedule(made, read_dag_schedule(schedule, made)) == []
+    shown = run("verify", str(instance), str(schedule), "--against", "default", "--json").document
+    found, expected = shown["gaps"]["makespan"], solve(made, "cp-sat", threads=1).objective
+    assert 0 < found["lower_bound"] <= expected <= shown["objectives"]["makespan"]
+    assert found["gap"] == shown["objectives"]["makespan"] / found["lower_bound"] - 1
+    text = run("verify", str(instance), str(schedule), "--against", "ramp").out
+    assert f"makespan: {shown['objectives']['makespan']} (lower bound " in text
+    assert run("verify", str(instance), str(schedule), "--against", "rmap").err.endswith("(did you mean ramp?).\n")
+    assert run("verify", str(instance), str(schedule), "--time-limit", "1").status == 2
     out = tmp_path / "b.csv"
     assert run("export", str(instance), str(schedule), "--to", "torch-csv", "-o", str(out)).status == 0
     assert out.read_text() == path.read_text()
