@@ -81,6 +81,7 @@ METHODS = {
         kind="exact",
         summary="dynamic programming over down-sets with dominance and loads, as a beam search of growing width",
         source="ours, after Held, Karp 1962 and Zhang 1998",
+        knows_buffers=True,
     ),
     "milp-disjunctive": Method(
         path="solvers.backends.milp:milp_disjunctive",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from formulations.dag.bounds.live_memory import PlacedBounds
+from formulations.dag.down_sets.counts import CountSearch
 from formulations.dag.down_sets.search import DownSetSearch
 from formulations.dag.down_sets.search_space import NOWHERE, count_down_sets
-from instances.dag.objective import Objective, objective_value
+from formulations.dag.fixed_placement import placements
+from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.run.outcome import Outcome, Termination
 
 if TYPE_CHECKING:
@@ -157,7 +160,11 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
     ----------
     run
         Limits, start and threads. The result does not depend on the seed, nor on time unless the limit strikes.
+
+    With buffers, groups or the stage span, `CountSearch` takes the place of `DownSetSearch`, placement by placement.
     """
+    if needs_buffers(instance, objective):
+        return _counted(instance, objective, run)
     rounds = DownSetRounds(instance, objective, run, run.start, run.lower_bound)
     width, termination = FIRST_WIDTH, Termination.FINISHED
 
@@ -171,6 +178,65 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
         rounds.round(width, run.must_stop)
         width *= GROWTH
     return rounds.outcome(termination)
+
+
+MAX_PLACEMENTS = 5_000
+"""With buffers, the most placements of the groups that are searched one by one."""
+
+MOST_LABELS = 300_000
+"""With buffers, the most labels per layer; they take about a kilobyte each."""
+
+
+def _counted(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcome:
+    """Search placement by placement with counts, the smallest bound first, in rounds of growing width.
+
+    A placement whose bound reaches the best schedule needs no search. The bound is the smallest of those that are left.
+    """
+    schedule, proved = run.start, run.lower_bound
+    value = None if schedule is None else objective_value(instance, schedule, objective)
+    ways = placements(instance, MAX_PLACEMENTS)
+    failure = None if ways is not None else f"placements: expected at most {MAX_PLACEMENTS} of the groups, got more."
+    pending: list[tuple[int, CountSearch]] = []
+    try:
+        for way in ways or ():
+            bound = max(proved, PlacedBounds(instance, way).best(objective))
+            if run.must_stop():
+                failure = "time: expected enough to bound every placement, got less."
+                break
+            pending.append((bound, CountSearch(instance, objective, way)))
+    except ValueError as error:
+        failure = str(error)
+    if failure is not None:
+        termination = Termination.FAILED
+        if run.must_stop():
+            termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
+        return Outcome(schedule=schedule, lower_bound=proved, termination=termination, failure=failure)
+    pending.sort(key=lambda row: row[0])
+    width, has_searched = FIRST_WIDTH, False
+    while pending and not run.must_stop() and width <= MOST_LABELS:
+        unsettled = []
+        for bound, search in pending:
+            while not run.must_stop() and (value is None or bound < value):
+                has_searched = True
+                found = search.search(None if value is None else value - 1, width, run.must_stop)
+                if found.schedule is None:
+                    if not found.is_complete:
+                        unsettled.append((bound, search))
+                    break
+                schedule, value = found.schedule, objective_value(instance, found.schedule, objective)
+                run.report(value, None)
+            if run.must_stop() and (value is None or bound < value):
+                unsettled.append((bound, search))
+        pending = [row for row in unsettled if value is None or row[0] < value]
+        width *= GROWTH
+    lowest = min((bound for bound, _ in pending), default=None)
+    if lowest is None:
+        proof = PROOF if has_searched else None
+        return Outcome(schedule=schedule, lower_bound=value, is_infeasible=schedule is None, proof=proof)
+    termination, failure = Termination.FAILED, f"memory: expected at most {MOST_LABELS} labels in each layer, got more."
+    if run.must_stop():
+        termination, failure = (Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT), None
+    return Outcome(schedule=schedule, lower_bound=lowest, termination=termination, failure=failure)
 
 
 BEAMS = (500, 2_000)

@@ -65,7 +65,7 @@ def test_optimum_by_programs(seed: int) -> None:
 def test_programs_prove_that_nothing_exists() -> None:
     """Tests a case that has no schedule at all."""
     assert buffered_optimum(TOO_TIGHT) is None
-    check_instance(TOO_TIGHT, ("milp-disjunctive",))
+    check_instance(TOO_TIGHT, ("milp-disjunctive", "down-sets"))
 
 
 def test_owner_without_duration() -> None:
@@ -89,7 +89,7 @@ def test_optimum_of_many(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(2_000 + 50 * block, 2_050 + 50 * block):
         monkeypatch.setattr(cp_sat_buffers, "MAX_PLACEMENTS", 1_000 if seed % 3 else 0)
         instance = random_buffered(seed, max_tasks=7) if seed % 2 else small_pipeline(seed)
-        check_instance(instance, ("cp-sat", "milp-disjunctive"))
+        check_instance(instance, ("cp-sat", "milp-disjunctive", "down-sets"))
 
 
 def test_a_delayed_start_makes_the_span_smaller() -> None:
