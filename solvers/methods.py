@@ -125,6 +125,7 @@ METHODS = {
         kind="improvement",
         summary="annealed reinsertion and windows repaired by CP-SAT: best schedules of hundreds to thousands of tasks",
         source="ours, on OR-Tools",
+        knows_buffers=True,
     ),
     "heft": Method(
         path="heuristics.dag.list_scheduling:heft",
@@ -185,30 +186,35 @@ METHODS = {
         kind="search",
         summary="best of many random keys, HEFT's schedule first",
         source="textbook",
+        knows_buffers=True,
     ),
     "woa": Method(
         path="heuristics.dag.whale_optimisation:woa",
         kind="search",
         summary="whale optimisation algorithm on random keys",
         source="Mirjalili, Lewis 2016; keys and decoder ours",
+        knows_buffers=True,
     ),
     "ga": Method(
         path="heuristics.dag.genetic_algorithm:ga",
         kind="search",
         summary="genetic algorithm on random keys: tournaments, uniform crossover, mutation",
         source="Bean 1994; decoder ours",
+        knows_buffers=True,
     ),
     "pso": Method(
         path="heuristics.dag.particle_swarm:pso",
         kind="search",
         summary="particle swarm optimisation on random keys, with constriction",
         source="Clerc, Kennedy 2002; keys and decoder ours",
+        knows_buffers=True,
     ),
     "sa": Method(
         path="heuristics.dag.simulated_annealing:sa",
         kind="search",
         summary="simulated annealing on random keys",
         source="Kirkpatrick, Gelatt, Vecchi 1983; keys and decoder ours",
+        knows_buffers=True,
     ),
     "rtgs": Method(
         path="heuristics.dag.rtgs.search:rtgs",

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.pipeline_orders import OrderedTasks, fits_memory
+from heuristics.dag.pipeline_orders import OrderedTasks
 from instances.dag.buffers import connected_parts, memory_for_buffers, place_of_task, units
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, objective_value, stage_spans
 from instances.dag.schedule import DagSchedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
 
@@ -46,8 +48,33 @@ def buffer_list(instance: DagInstance, objective: Objective = Objective.MAKESPAN
     for priority in (by_rank, frees_first):
         schedule = _first_come(instance, gpu, priority)
         found += [] if schedule is None else [schedule]
-    found += [shifted for schedule in list(found) for shifted in _shifted(instance, schedule, objective)]
+    if Objective(objective) is Objective.STAGE_SPAN:
+        found = [shortest_span(instance, schedule) for schedule in found]
     return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+
+
+def placing_order(instance: DagInstance) -> list[list[int]]:
+    """Return groups and single tasks in the order in which they get GPUs.
+
+    First those that may run on one GPU only, then those that need most memory, then those with most work.
+    """
+    place, members = place_of_task(instance), units(instance)
+    work = [int(instance.durations[unit].max(axis=1).sum()) for unit in members]
+    needs = [int(instance.task_memory[unit].sum()) for unit in members]
+
+    def key(number: int) -> tuple[bool, int, int, list[int]]:
+        unit = members[number]
+        return bool(place[unit[0]].sum() != 1), -needs[number], -work[number], unit
+
+    return [members[number] for number in sorted(range(len(members)), key=key)]
+
+
+def bytes_freed(instance: DagInstance) -> NDArray[np.int64]:
+    """Return the bytes of the buffers that each task releases less those of the buffers that begin with it, (n,)."""
+    frees = np.zeros(instance.num_tasks, dtype=np.int64)
+    np.add.at(frees, instance.buffer_releases[:, 1], instance.buffer_bytes[instance.buffer_releases[:, 0]])
+    np.subtract.at(frees, instance.buffer_task, instance.buffer_bytes)
+    return frees
 
 
 def _gpus(instance: DagInstance) -> list[int] | None:
@@ -55,20 +82,19 @@ def _gpus(instance: DagInstance) -> list[int] | None:
     place, gpu = place_of_task(instance), [0] * instance.num_tasks
     busy = [0] * instance.num_gpus
     left = [None if limit < 0 else int(limit) for limit in instance.gpu_memory]
-    work = {tuple(unit): int(instance.durations[unit].max(axis=1).sum()) for unit in units(instance)}
-    needs = {unit: int(instance.task_memory[list(unit)].sum()) for unit in work}
-    for unit in sorted(work, key=lambda unit: (place[unit[0]].sum() != 1, -needs[unit], -work[unit], unit)):
+    for unit in placing_order(instance):
+        needed = int(instance.task_memory[unit].sum())
         ends = {
-            k: busy[k] + int(instance.durations[list(unit), k].sum())
+            k: busy[k] + int(instance.durations[unit, k].sum())
             for k in np.flatnonzero(place[unit[0]]).tolist()
-            if left[k] is None or needs[unit] <= (left[k] or 0)
+            if left[k] is None or needed <= (left[k] or 0)
         }
         if not ends:
             return None
         k = min(ends, key=lambda k: (ends[k], k))
         busy[k] = ends[k]
         if left[k] is not None:
-            left[k] = (left[k] or 0) - needs[unit]
+            left[k] = (left[k] or 0) - needed
         for task in unit:
             gpu[task] = k
     return gpu
@@ -84,10 +110,7 @@ def _priorities(instance: DagInstance) -> list[list[tuple[float, ...]]]:
     for task in instance.topological_order[::-1].tolist():
         rank[task] += max((rank[head] for head in after[task]), default=0.0)
     part_of = {task: number for number, part in enumerate(connected_parts(instance)) for task in part}
-    frees = np.zeros(instance.num_tasks)
-    sizes = instance.buffer_bytes[instance.buffer_releases[:, 0]]
-    np.add.at(frees, instance.buffer_releases[:, 1], sizes)
-    np.subtract.at(frees, instance.buffer_task, instance.buffer_bytes)
+    frees = bytes_freed(instance)
     tasks = range(instance.num_tasks)
     return [
         [(-float(rank[task]), task) for task in tasks],
@@ -245,13 +268,13 @@ def _first_come(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tu
     return line.schedule()
 
 
-def _shifted(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> list[DagSchedule]:
-    """Return the schedule of least stage span with the same orders, if that is asked for and keeps the limits."""
-    if Objective(objective) is not Objective.STAGE_SPAN:
-        return []
+def shortest_span(instance: DagInstance, schedule: DagSchedule) -> DagSchedule:
+    """Return the schedule of least stage span with the same orders if it keeps the limits, else the given one."""
     position = {task: number for number, task in enumerate(instance.topological_order.tolist())}
     orders: list[list[int]] = [[] for _ in range(instance.num_gpus)]
     for task in sorted(position, key=lambda task: (int(schedule.start[task]), position[task])):
         orders[int(schedule.gpu[task])].append(task)
-    shifted = OrderedTasks(instance, orders).schedule(objective)
-    return [] if shifted is None or not fits_memory(instance, shifted.gpu, shifted.start) else [shifted]
+    shifted = OrderedTasks(instance, orders).schedule(Objective.STAGE_SPAN)
+    return (
+        schedule if shifted is None else min(schedule, shifted, key=lambda one: int(stage_spans(instance, one).max()))
+    )

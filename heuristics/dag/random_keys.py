@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heuristics.dag.arrays import DagArrays, dag_arrays
+from heuristics.dag.buffer_keys import BufferKeys
+from heuristics.dag.buffer_lists import buffer_list
 from heuristics.dag.greedy_generator import GreedyGenerator, place_by_desired_load
 from heuristics.dag.list_scheduling import (
     DIRECT,
@@ -27,7 +29,7 @@ from heuristics.dag.priorities import placement_order, upward_ranks, weighted_pr
 from heuristics.dag.timeline import Placement
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, is_for_smiths_rule
+from instances.dag.objective import Objective, is_for_smiths_rule, needs_buffers
 from instances.fields import one_of
 
 if TYPE_CHECKING:
@@ -110,10 +112,12 @@ class RandomKeys:
         What transfers share; as in `heft`. Under contention two threads must not share a decoder, because every point
         books the network interfaces of the decoder anew.
 
+    With buffers, groups or the stage span `BufferKeys` decodes.
+
     Raises
     ------
     ValueError
-        If the decoding is unknown, or "load" under contention.
+        If the decoding is unknown, or "load" under contention or with buffers, groups or the stage span.
     """
 
     instance: DagInstance
@@ -122,10 +126,14 @@ class RandomKeys:
     contention: Contention = Contention.NONE
     _nics: Nics | None = field(init=False, repr=False)
     _loads: LoadKeys | None = field(init=False, repr=False)
+    _buffers: BufferKeys | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the decoding."""
         one_of(self.decoding, DECODINGS, "decoding")
+        has_buffers = needs_buffers(self.instance, self.objective)
+        buffers = BufferKeys(self.instance, self.objective, self.decoding) if has_buffers else None
+        object.__setattr__(self, "_buffers", buffers)
         nics = new_nics(self.instance, self.contention)
         by_load = self.decoding == "load"
         if by_load and nics is not None:
@@ -150,6 +158,8 @@ class RandomKeys:
     @property
     def evaluator(self) -> Callable[[NDArray[np.float64]], NDArray[np.int64]]:
         """What `evaluate_many` calls with contiguous points: the kernel with all its other arguments."""
+        if self._buffers is not None:
+            return self._buffers.evaluate_many
         if self._loads is not None:
             return self._loads.evaluate_many
         weighted = Objective(self.objective) is Objective.WEIGHTED_COMPLETION
@@ -162,15 +172,17 @@ class RandomKeys:
             "nics": self._nics,
             "placed": NOT_PLACED,
         }
-        return partial(evaluate_keys, self._arrays, **rest)
+        return partial(evaluate_keys, self.arrays, **rest)
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
+        if self._buffers is not None:
+            return self._buffers.schedule(keys)
         if self._loads is not None:
             return self._loads.schedule(keys)
         n = self.instance.num_tasks
         rule, nics = _RULES[self.decoding], self._nics
-        placement = place_by_list(self._arrays, keys[:n], rule=rule, gpu_keys=keys[n:], nics=nics)
+        placement = place_by_list(self.arrays, keys[:n], rule=rule, gpu_keys=keys[n:], nics=nics)
         return schedule_of(self.instance, placement, nics)
 
     def sample(self, rng: np.random.Generator, count: int, *, heft_seed: bool) -> NDArray[np.float64]:
@@ -181,12 +193,15 @@ class RandomKeys:
     def heft_keys(self) -> NDArray[np.float64]:
         """Return a point that decodes to exactly HEFT's schedule.
 
-        For single independent tasks and the weighted completion it is that of earliest finishes in Smith's order
+        With buffers it has the GPUs and the order of `buffer_list`, from which no task then starts later. For single
+        independent tasks and the weighted completion it is that of earliest finishes in Smith's order
         (`weighted_priorities`), except with decoding "load".
         """
+        if self._buffers is not None:
+            return self._buffers.keys_of(buffer_list(self.instance, self.objective))
         if self._loads is not None:
             return self._loads.heft_keys.copy()
-        arrays, n = self._arrays, self.instance.num_tasks
+        arrays, n = self.arrays, self.instance.num_tasks
         by_weight = is_for_smiths_rule(self.instance, self.objective)
         rank = weighted_priorities(arrays) if by_weight else upward_ranks(arrays)
         keys = np.zeros(self.num_keys)
@@ -200,9 +215,9 @@ class RandomKeys:
         return keys
 
     @property
-    def _arrays(self) -> DagArrays:
-        """The instance as arrays for the kernels."""
-        return dag_arrays(self.instance)
+    def arrays(self) -> DagArrays:
+        """The instance as arrays for the kernels, without its buffers."""
+        return dag_arrays(self.instance) if self._buffers is None else self._buffers.arrays
 
 
 BATCH_SECONDS = 0.02

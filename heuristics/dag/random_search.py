@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.key_search import key_search
 from heuristics.dag.priorities import noisy_ranks, upward_ranks
 from heuristics.dag.random_keys import MOST_POINTS
@@ -64,7 +63,7 @@ def random_search(
 ) -> Proposals:
     """Draw random keys and keep the best; parameters as in `RandomSearchSettings`."""
     count = max(1, min(MOST_POINTS, _MOST_KEYS // max(1, keys.num_keys)))
-    rank = upward_ranks(dag_arrays(keys.instance))
+    rank = upward_ranks(keys.arrays)
 
     def drawn(count: int, heft_seed: bool) -> NDArray[np.float64]:
         points = keys.sample(rng, count, heft_seed=heft_seed)

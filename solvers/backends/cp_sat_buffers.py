@@ -1,15 +1,20 @@
-"""CP-SAT on instances with buffers or groups, and for the stage span: placement by placement where there are few."""
+"""CP-SAT with buffers, groups and the stage span: proofs, placement by placement where there are few, and repairs."""
 
 from __future__ import annotations
 
 import heapq
 import math
+from itertools import count
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from formulations.dag.bounds.live_memory import PlacedBounds
 from formulations.dag.cp_sat.buffers import BufferModel
 from formulations.dag.fixed_placement import placements
+from heuristics.dag.buffer_keys import BufferKeys
 from heuristics.dag.pipeline_orders import OrderedTasks
+from instances.dag.buffers import place_of_task, units
 from instances.dag.objective import objective_value
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
     from instances.dag.objective import Objective
     from instances.dag.schedule import DagSchedule
+    from solvers.backends.lns_starts import Incumbent
     from solvers.run.exact_run import ExactRun
 
 
@@ -131,14 +137,155 @@ class BufferSearch:
 
     def _keep(self, schedule: DagSchedule) -> None:
         """Keep a schedule if it is better, with the earliest starts of its orders where these fit."""
+        schedule = tidied(self._instance, schedule, self._objective)
         value = objective_value(self._instance, schedule, self._objective)
-        orders: list[list[int]] = [[] for _ in range(self._instance.num_gpus)]
-        position = {task: number for number, task in enumerate(self._instance.topological_order.tolist())}
-        for task in sorted(position, key=lambda task: (int(schedule.start[task]), position[task])):
-            orders[int(schedule.gpu[task])].append(task)
-        tidy = OrderedTasks(self._instance, orders).schedule(self._objective)
-        if tidy is not None and objective_value(self._instance, tidy, self._objective) <= value:
-            schedule, value = tidy, objective_value(self._instance, tidy, self._objective)
         if self.value is None or value < self.value:
             self.schedule, self.value = schedule, value
             self._run.report(value, None)
+
+
+def first_schedule(instance: DagInstance, objective: Objective, run: ExactRun) -> DagSchedule | None:
+    """Return any schedule, for an improving method that has none to begin with; None where none was found."""
+    from ortools.sat.python import cp_model
+
+    from solvers.backends.cp_sat import solve_in_thread
+
+    model = BufferModel(instance, objective)
+    solver = cp_sat_solver(run.threads, run.seed, max(0.5 * run.seconds_left(), 0.01))
+    solver.parameters.stop_after_first_solution = True
+    solver.parameters.max_deterministic_time = FIRST_EFFORT
+    status = solve_in_thread(solver, model.proto_model, run, reports=False)
+    return model.schedule(solver.value) if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
+
+
+FIRST_EFFORT = 60.0
+"""Deterministic time of CP-SAT for a first schedule."""
+
+POINTS = 16
+"""Points of random keys around the best schedule per iteration, for its order and for its GPUs."""
+
+
+class BufferChain:
+    """Improves a schedule with buffers: random keys around it, and stretches whose orders CP-SAT decides.
+
+    An iteration has three parts. Keys: the order of the tasks in a stretch is drawn anew `POINTS` times, and as often a
+    group goes to another GPU, if there is a choice; the decoder of the searches on random keys makes schedules of
+    these. Stretches: the GPUs stay, tasks before a stretch keep their starts and those behind it their orders, and
+    CP-SAT looks for something better (`BufferModel.free_only`). Small instances whose groups have a choice: the whole
+    model, with free GPUs.
+
+    Parameters
+    ----------
+    incumbent
+        The schedule to begin with; it receives every better one.
+    member
+        Number of the thread; each has random numbers of its own.
+    """
+
+    def __init__(
+        self,
+        instance: DagInstance,
+        objective: Objective,
+        incumbent: Incumbent,
+        run: ExactRun,
+        iterations: int | None,
+        member: int,
+    ) -> None:
+        from solvers.backends.lns import Budget, WindowChoice
+
+        self._instance, self._objective, self._incumbent, self._run = instance, objective, incumbent, run
+        self._budget = Budget(run, iterations)
+        self._rng = np.random.default_rng([run.seed, member])
+        self._keys = BufferKeys(instance, objective, "direct")
+        self._windows = WindowChoice(instance, self._rng)
+        self._position = np.empty(instance.num_tasks, dtype=np.int64)
+        self._position[instance.topological_order] = np.arange(instance.num_tasks)
+        place, members = place_of_task(instance), units(instance)
+        self._movable = [unit for unit in members if place[unit[0]].sum() > 1]
+        self._is_small = instance.num_tasks * instance.num_gpus <= SMALL
+        self.seconds = 0.0
+        """Spent in CP-SAT so far."""
+
+    def work(self) -> None:
+        """Go on until the budget is used up, the run is stopped, or there is nothing left to do."""
+        for iteration in count():
+            if self._budget.share(iteration) >= 1.0 or self._must_stop():
+                return
+            self._draw()
+            if not self._must_stop():
+                self._repair(is_whole=bool(self._movable) and self._is_small and iteration % 4 == 3)
+
+    def _must_stop(self) -> bool:
+        """Whether to stop at once."""
+        return self._incumbent.is_closed or self._budget.must_stop()
+
+    def _draw(self) -> None:
+        """Try orders and placements near the best schedule."""
+        rng, n = self._rng, self._instance.num_tasks
+        schedule = self._incumbent.best()[0]
+        points = np.repeat(self._keys.keys_of(schedule)[None, :], POINTS * (1 + bool(self._movable)), axis=0)
+        order = np.argsort(-points[0, :n])
+        for point in points[:POINTS]:
+            size = int(rng.integers(2, 1 + max(2, min(n, LONGEST)))) if n > 1 else n
+            first = int(rng.integers(n - size + 1))
+            stretch = order[first : first + size]
+            point[stretch] = rng.permutation(point[stretch])
+        for point in points[POINTS:]:
+            unit = self._movable[int(rng.integers(len(self._movable)))]
+            point[n + min(unit)] = rng.random()
+        fitness = self._keys.evaluate_many(points)
+        best = min(range(len(points)), key=lambda number: tuple(fitness[number].tolist()))
+        found = self._keys.schedule(points[best])
+        if found is not None:
+            self._incumbent.offer(found)
+
+    def _repair(self, *, is_whole: bool) -> None:
+        """Let CP-SAT decide one stretch, or everything with free GPUs."""
+        from ortools.sat.python import cp_model
+
+        from solvers.backends.cp_sat import solve_in_thread
+        from solvers.backends.lns import EFFORT, Repair
+
+        schedule, value = self._incumbent.best()
+        covers = is_whole or (self._windows.covers_everything and not self._movable)
+        gpu = None if is_whole else schedule.gpu.tolist()
+        model = BufferModel(self._instance, self._objective, at_least=self._run.lower_bound, at_most=value - 1, gpu=gpu)
+        if not is_whole:
+            first, last, _ = self._windows.next()
+            schedule = model.in_index_order(schedule)
+            order = np.lexsort((self._position, schedule.start)).tolist()
+            model.free_only(schedule, order, first, last)
+        solver = cp_sat_solver(1, int(self._rng.integers(2**31)), max(self._run.seconds_left(), 0.01))
+        solver.parameters.max_deterministic_time = (5 if is_whole else 1) * EFFORT
+        solver.parameters.cp_model_probing_level = 0  # costs more than it wins on stretches
+        solver.parameters.symmetry_level = 0
+        status = solve_in_thread(solver, model.proto_model, self._run, reports=False)
+        self.seconds += solver.wall_time
+        if status == cp_model.MODEL_INVALID:
+            raise RuntimeError(f"lns: expected a valid model, got: {model.proto_model.validate()}")
+        ended = Repair.NONE if status == cp_model.INFEASIBLE else Repair.GAVE_UP
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            ended = Repair.BETTER
+            self._incumbent.offer(tidied(self._instance, model.schedule(solver.value), self._objective))
+        elif ended is Repair.NONE and covers:
+            self._incumbent.close()
+        if not is_whole:
+            self._windows.learn(ended)
+
+
+SMALL = 300
+"""Tasks times GPUs up to which an improving run also looks at all placements in one model."""
+
+LONGEST = 60
+"""Tasks at most whose order is drawn anew at once."""
+
+
+def tidied(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> DagSchedule:
+    """Return the schedule with the best starts of its orders, where these are better and fit into memory."""
+    orders: list[list[int]] = [[] for _ in range(instance.num_gpus)]
+    position = {task: number for number, task in enumerate(instance.topological_order.tolist())}
+    for task in sorted(position, key=lambda task: (int(schedule.start[task]), position[task])):
+        orders[int(schedule.gpu[task])].append(task)
+    tidy = OrderedTasks(instance, orders).schedule(objective)
+    candidates = [schedule] if tidy is None else [tidy, schedule]
+    return min(candidates, key=lambda one: objective_value(instance, one, objective))

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.left_shift import left_shift
 from formulations.dag.subproblem import subproblem
 from heuristics.dag.reinsertion.search import ReinsertionSearch
-from instances.dag.objective import Objective
+from instances.dag.objective import Objective, needs_buffers
+from solvers.backends.cp_sat_buffers import BufferChain, first_schedule
 from solvers.backends.lns_starts import Incumbent, improve_start, packed_schedule, waste
 from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
@@ -271,7 +272,17 @@ class Chain:
             self._incumbent.close()
 
 
-def work_together(make_chain: Callable[[ExactRun, int], Chain], run: ExactRun) -> float:
+class Worker(Protocol):
+    """What works on the common incumbent in one thread."""
+
+    seconds: float  # spent in CP-SAT so far
+
+    def work(self) -> None:
+        """Go on until the budget is used up, the run is stopped, or there is nothing left to do."""
+        ...
+
+
+def work_together(make_chain: Callable[[ExactRun, int], Worker], run: ExactRun) -> float:
     """Let one chain per thread work; return the seconds that they spent in CP-SAT.
 
     The first chain works in the calling thread, which receives Ctrl-C. All chains stop when the first one does, and it
@@ -282,7 +293,7 @@ def work_together(make_chain: Callable[[ExactRun, int], Chain], run: ExactRun) -
     heeded = replace(run, should_stop=lambda: is_over.is_set() or run.should_stop())
     chains = [make_chain(heeded, member) for member in range(run.threads)]
 
-    def work(chain: Chain) -> None:
+    def work(chain: Worker) -> None:
         try:
             chain.work()
         except BaseException as error:
@@ -317,6 +328,9 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
     3. *Windows* (`repair_window`): in the second half CP-SAT also decides whether a stretch of the incumbent can be
        rearranged for a better schedule, everything else being fixed.
 
+    With buffers, groups or the stage span `BufferChain` takes the place of 1 to 3: it begins with the best list, draws
+    orders and placements around the best schedule, and lets CP-SAT decide the orders of stretches.
+
     With two threads or more, the others anneal too in the first half and repair windows in the second. No bound is
     proved.
 
@@ -342,15 +356,24 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
         raise ValueError(f"iterations: expected at least 1, got {iterations}.")
     if iterations is None and run.time_limit is None:
         iterations = DEFAULT_ITERATIONS
-    schedule, seconds = run.start, 0.0
+    schedule, seconds, has_buffers = run.start, 0.0, needs_buffers(instance, objective)
     if schedule is None:
-        schedule = packed_schedule(instance, waste(instance), run)
+        if has_buffers:
+            schedule = first_schedule(instance, objective, run)
+        else:
+            schedule = packed_schedule(instance, waste(instance), run)
     if schedule is None:
         termination = Termination.FINISHED if run.seconds_left() > 0 else Termination.TIME_LIMIT
         termination = Termination.INTERRUPTED if run.should_stop() else termination
         return Outcome(schedule=None, lower_bound=None, termination=termination)
-    incumbent = Incumbent(instance, objective, left_shift(instance, schedule.gpu, schedule.start), run)
-    if not incumbent.is_closed:
+    if not has_buffers:
+        schedule = left_shift(instance, schedule.gpu, schedule.start)
+    incumbent = Incumbent(instance, objective, schedule, run)
+    if has_buffers and not incumbent.is_closed:
+        seconds = work_together(
+            lambda heeded, member: BufferChain(instance, objective, incumbent, heeded, iterations, member), run
+        )
+    elif not incumbent.is_closed:
         prices = waste(instance)
         if instance.num_tasks > FIRST:  # else the first window is everything
             improve_start(instance, objective, incumbent, prices, Budget(run).must_stop)

@@ -363,8 +363,48 @@ class BufferModel:
         """Look for schedules of at most this objective only."""
         self.proto_model.add(self._value <= value)
 
+    def in_index_order(self, schedule: DagSchedule) -> DagSchedule:
+        """Return a schedule of the same objective in which copies start in the order that the model asks for."""
+        start = np.array(schedule.start)
+        for copies in self._chains:
+            start[copies] = np.sort(start[copies])
+        return DagSchedule(gpu=schedule.gpu, start=start, instance=self._instance)
+
+    def free_only(self, schedule: DagSchedule, order: Sequence[int], first: int, last: int) -> None:
+        """Leave the orders of one stretch free; earlier tasks stay where they are, later ones keep their orders.
+
+        Parameters
+        ----------
+        schedule
+            With the GPUs that were given, in index order.
+        order
+            All tasks by their starts in it; positions `first` to `last`, without that one, are free.
+        """
+        assert self._fixed is not None  # the caller has given GPUs
+        model, start, ticks = self.proto_model, schedule.start.tolist(), self._fixed.duration
+        begun: dict[int, int] = {}
+        for task in order:
+            begun.setdefault(self._fixed.gpu[task], start[task])
+        before: dict[int, int] = {}  # the last task of every GPU whose place in the order is fixed
+        free: dict[int, list[int]] = {}  # those that were passed since
+        for position, task in enumerate(order):
+            k = self._fixed.gpu[task]
+            if position < first:
+                model.add(self._rel[task] == start[task] - (begun[k] if self._is_relative else 0))
+                before[k] = task
+                continue
+            is_free = position < last
+            for one in ([] if is_free else free.get(k, [])) + ([before[k]] if k in before else []):
+                is_apart = start[one] + ticks[one] <= start[task]  # a task without duration may run beside another one
+                model.add(self._rel[task] >= (self._finish_rel[one] if is_apart else self._rel[one]))
+            if is_free:
+                free.setdefault(k, []).append(task)
+            else:
+                before[k], free[k] = task, []
+
     def hint(self, schedule: DagSchedule) -> None:
         """Hint a schedule with the given GPUs, or any one where the model chooses."""
+        schedule = self.in_index_order(schedule)
         model, gpu, start = self.proto_model, schedule.gpu.tolist(), schedule.start.tolist()
         model.clear_hints()
         first = dict.fromkeys(self._kept, 0)
@@ -372,9 +412,6 @@ class BufferModel:
             first = {k: min((start[t] for t in self._tasks if gpu[t] == k), default=0) for k in self._kept}
             for k in self._kept:
                 model.add_hint(self._offset[k], first[k])
-        for copies in self._chains:
-            for task, begin in zip(copies, sorted(start[task] for task in copies), strict=True):
-                start[task] = begin
         for task in self._tasks:
             model.add_hint(self._rel[task], start[task] - first.get(gpu[task], 0))
         seen = set[int]()

@@ -271,7 +271,17 @@ class CountSearch:
         if first[k] == NOT_YET:
             first[k] = start
         completion[job] = max(completion[job], finish)
-        child = _Label(start, *map(tuple, (free, ready, ends, first, completion)), label, task, start)
+        child = _Label(
+            clock=start,
+            free=tuple(free),
+            ready=tuple(ready),
+            ends=tuple(ends),
+            first=tuple(first),
+            completion=tuple(completion),
+            parent=label,
+            task=task,
+            start=start,
+        )
         return child if self._is_possible(place, child, task, finish) else None
 
     def _is_possible(self, place: _Place, child: _Label, task: int, finish: int) -> bool:

@@ -227,9 +227,13 @@ def test_methods_refuse_what_they_do_not_know(name: str) -> None:
         solve(stage(), name)
     with pytest.raises(ValueError, match=f"^method: expected one that knows the objective stage_span .*, got {name!r}"):
         solve(stage().without_buffers(), name, objective="stage_span")
-    if METHODS[name].kind == "exact":
-        with pytest.raises(ValueError, match="expected one that knows buffers and groups"):
-            lower_bound(stage(), methods=[name])
+
+
+def test_who_knows_buffers() -> None:
+    """Tests that all exact methods, the improving one and the searches on random keys know them."""
+    for name, method in METHODS.items():
+        is_by_keys = name in ("random-search", "woa", "ga", "pso", "sa")
+        assert method.knows_buffers == (method.kind in ("exact", "improvement") or is_by_keys), name
 
 
 def test_building_blocks_refuse_too() -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from formulations.dag.left_shift import left_shift
+from heuristics.dag.buffer_lists import buffer_list
 from heuristics.dag.list_scheduling import heft
 from heuristics.search.progress import Callback
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
+from instances.dag.pipeline import pipeline_instance
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from instances.generators.dag.planted import planted_optimum
@@ -23,6 +26,8 @@ from solvers.backends.lns_starts import Incumbent, improve_start, waste
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
 from tests.brute_force import optimum
+from tests.brute_force_buffers import buffered_optimum
+from tests.buffered_instances import random_buffered, small_pipeline
 from tests.runs import run_with
 
 if TYPE_CHECKING:
@@ -320,3 +325,37 @@ def test_exception_in_presolve_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> 
     assert schedule is not None
     answer = repair_window(instance, Objective.MAKESPAN, schedule, 99, 0, 2, None, run_with(), 1)
     assert answer == (Repair.GAVE_UP, None, 0.0)
+
+
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))])
+def test_optimum_with_buffers(seed: int) -> None:
+    """Tests that tiny instances with buffers and groups are solved to the optimum, the same in every run."""
+    instance = random_buffered(seed, max_tasks=5) if seed % 2 else small_pipeline(seed, tasks=9)
+    for objective in Objective:
+        one, other = (solve(instance, "lns", objective=objective, bounds=[], threads=1, iterations=8) for _ in range(2))
+        assert one.objective == buffered_optimum(instance, objective)
+        if one.schedule is not None:
+            assert (one.schedule.gpu.tolist(), one.schedule.start.tolist()) == (
+                other.schedule.gpu.tolist(),
+                other.schedule.start.tolist(),
+            )
+
+
+def test_stretches_of_a_pipeline_are_repaired() -> None:
+    """Tests that a pipeline of 48 passes, begun with a plain list, gets better, and never worse with two threads."""
+    costs = {"forward": [5] * 4, "backward": [6] * 4, "weight": [4] * 4}
+    instance = pipeline_instance(micro_batches=4, limits=8, **costs)
+    begun = buffer_list(instance)
+    with patch("solvers.solve._warm_start", lambda goal, start: start):
+        found = [solve(instance, "lns", bounds=[], threads=threads, iterations=12, start=begun) for threads in (1, 2)]
+    assert all(result.objective < objective_value(instance, begun, "makespan") for result in found)
+
+
+def test_lns_without_a_first_schedule_with_buffers() -> None:
+    """Tests that CP-SAT looks for a first schedule where no list finds one, and that there may be none."""
+    tight = DagInstance.from_lists(
+        [[1, 1]] * 3, [(0, 2, 0), (1, 2, 0)], buffers=[(0, 2, [2]), (1, 2, [2])], gpu_memory=[3, 3], groups=[0, 0, None]
+    )
+    assert solve(tight, "lns", threads=1, iterations=2).schedule is None
+    with patch("solvers.solve._warm_start", lambda goal, start: None):
+        assert solve(small_pipeline(2), "lns", threads=1, iterations=2).schedule is not None
