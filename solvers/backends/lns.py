@@ -272,7 +272,7 @@ class Chain:
             self._incumbent.close()
 
 
-class Worker(Protocol):
+class TeamMember(Protocol):
     """What works on the common incumbent in one thread."""
 
     seconds: float  # spent in CP-SAT so far
@@ -282,7 +282,7 @@ class Worker(Protocol):
         ...
 
 
-def work_together(make_chain: Callable[[ExactRun, int], Worker], run: ExactRun) -> float:
+def work_together(make_chain: Callable[[ExactRun, int], TeamMember], run: ExactRun) -> float:
     """Let one chain per thread work; return the seconds that they spent in CP-SAT.
 
     The first chain works in the calling thread, which receives Ctrl-C. All chains stop when the first one does, and it
@@ -293,7 +293,7 @@ def work_together(make_chain: Callable[[ExactRun, int], Worker], run: ExactRun) 
     heeded = replace(run, should_stop=lambda: is_over.is_set() or run.should_stop())
     chains = [make_chain(heeded, member) for member in range(run.threads)]
 
-    def work(chain: Worker) -> None:
+    def work(chain: TeamMember) -> None:
         try:
             chain.work()
         except BaseException as error:
