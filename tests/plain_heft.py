@@ -1,4 +1,4 @@
-"""HEFT once more, in lists and dicts: an oracle that shares no code with any method, and the yardstick of a benchmark.
+"""HEFT and CPOP once more, in lists and dicts: oracles that share no code with any method; HEFT's is a yardstick too.
 
 Topcuoglu, Hariri and Wu (2002): tasks by upward rank, each on the GPU where it finishes first, in an idle gap where
 one is long enough. Ours, as documented at the method: the mean transfer delay is taken over pairs of different GPUs,
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
-def plain_heft(instance: DagInstance, *, reserve: bool = True) -> tuple[list[int], list[int]] | None:
+def plain_heft(
+    instance: DagInstance, *, reserve: bool = True, is_cpop: bool = False
+) -> tuple[list[int], list[int]] | None:
     """Return GPU and start of every task, None where a task fits nowhere.
 
     Parameters
@@ -26,6 +28,8 @@ def plain_heft(instance: DagInstance, *, reserve: bool = True) -> tuple[list[int
         What is scheduled.
     reserve
         Whether memory is kept for tasks that may run on one GPU only.
+    is_cpop
+        Whether priorities are those of CPOP and its critical path is held on one GPU; all pairs must be allowed then.
     """
     num_tasks, num_gpus = instance.num_tasks, instance.num_gpus
     duration = instance.durations.tolist()
@@ -44,6 +48,15 @@ def plain_heft(instance: DagInstance, *, reserve: bool = True) -> tuple[list[int
         predecessors[head].append(tail)
     delay = plain_delays(instance)
     rank = _upward_ranks(num_tasks, num_gpus, duration, allowed, successors, delay)
+    if is_cpop:
+        back = _upward_ranks(
+            num_tasks, num_gpus, duration, allowed, predecessors, lambda tail, head, k, l: delay(head, tail, l, k)
+        )
+        rank = {task: rank[task] + back[task] - sum(duration[task]) / num_gpus for task in rank}
+        path = _critical_path(rank, successors, predecessors)
+        one = min(range(num_gpus), key=lambda k: (sum(duration[task][k] for task in path), k))
+        for task in path:
+            allowed[task] = [one]
 
     only = {task: allowed[task][0] for task in range(num_tasks) if len(allowed[task]) == 1}
     used = [0] * num_gpus
@@ -80,6 +93,16 @@ def plain_heft(instance: DagInstance, *, reserve: bool = True) -> tuple[list[int
             if waiting_for[after] == 0:
                 ready.append(after)
     return gpu, start
+
+
+def _critical_path(
+    rank: dict[int, float], successors: dict[int, list[int]], predecessors: dict[int, list[int]]
+) -> list[int]:
+    """Return the path of equal priority from an entry to an exit; priorities that differ by rounding are equal."""
+    path = [min((task for task in rank if not predecessors[task]), key=lambda task: (-round(rank[task], 6), task))]
+    while successors[path[-1]]:
+        path.append(min(successors[path[-1]], key=lambda task: (-round(rank[task], 6), task)))
+    return path
 
 
 def plain_delays(instance: DagInstance) -> Callable[[int, int, int, int], int]:

@@ -96,8 +96,8 @@ class StudyInstance:
         return f"{stem or 'instance'}-{self.instance.sha256[:12]}.json"
 
 
-FILE_FAMILY, BUNDLED_FAMILY = "file", "bundled"
-"""Families of instances from files and of the package."""
+BUNDLED_FAMILY = "bundled"
+"""Family of the instances of the package."""
 
 
 def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -> list[StudyInstance]:
@@ -148,9 +148,12 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
     """Read files."""
     read = PROBLEMS[spec.problem].codec.read_instance
     for pattern in source.patterns:
-        paths = sorted(spec.folder / path for path in glob.glob(pattern, root_dir=spec.folder, recursive=True))
+        paths = _matching(pattern, spec.folder) or _matching(pattern, Path(os.environ.get(TRACE_FOLDER, spec.folder)))
         if not paths:
-            raise ValueError(f"{place}.files: expected files that match {pattern!r} in {spec.folder}, got none.")
+            raise ValueError(
+                f"{place}.files: expected files that match {pattern!r} in {spec.folder} or in the folder that "
+                f"{TRACE_FOLDER} names, got none."
+            )
         for path in paths:
             try:
                 instance = read(path)
@@ -162,9 +165,14 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
             yield StudyInstance(
                 instance=instance,
                 origin=json.dumps({"file": instance.sha256}),
-                family=FILE_FAMILY,
+                family=source.family,
                 load=load_factor(instance) if isinstance(instance, JobsInstance) else None,
             )
+
+
+def _matching(pattern: str, folder: Path) -> list[Path]:
+    """Return the files of a folder that match a pattern, in order."""
+    return sorted(folder / path for path in glob.glob(pattern, root_dir=folder, recursive=True))
 
 
 TRACE_FOLDER = "OPTGAP_TRACES"

@@ -19,6 +19,7 @@ from studies.experiment.specification import (
     DAG,
     FAMILIES_OF,
     FIELDS_OF,
+    FILE_FAMILY,
     HETEROGENEITY,
     JOBS,
     NAME_FIELDS,
@@ -206,7 +207,7 @@ def read_instance_table(
     Raises a `ValueError` if a field is missing, unknown, one of the other problem, or has another value.
     """
     if table.has("files"):
-        files = InstanceFiles(patterns=table.texts("files"))
+        files = InstanceFiles(patterns=table.texts("files"), family=table.text("family", FILE_FAMILY))
         table.close()
         return files
     other = _other(problem)

@@ -31,6 +31,9 @@ FIELDS_OF = {
 }
 """Fields of ``[[instances]]`` that only one problem has."""
 
+FILE_FAMILY = "file"
+"""Family of instances from files that nobody named."""
+
 NO_BUDGET = "-"
 """Text of the budget of what has none: constructions and bounds."""
 
@@ -139,9 +142,13 @@ class JobsGrid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceFiles:
-    """Instances from JSON files; patterns such as ``suite/*.json``, relative to the specification."""
+    """Instances from JSON files; patterns such as ``suite/*.json``, and the family that tables show.
+
+    Patterns are relative to the specification, or to the folder of recorded data where nothing matches there.
+    """
 
     patterns: tuple[str, ...]
+    family: str = FILE_FAMILY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,20 @@ def test_full_gpu_releases_the_path() -> None:
     assert schedule.start.tolist() == [0, 2, 4]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_cpop_equals_a_plain_reading_of_the_paper(seed: int) -> None:
+    """Tests on random graphs that all placements and starts are those of a naive CPOP with its path on one GPU."""
+    rng = np.random.default_rng([86, seed])
+    n, m = 30, 4
+    edges = [
+        (tail, head, int(rng.integers(0, 300)))
+        for head in range(1, n)
+        for tail in sorted(rng.choice(head, size=min(head, int(rng.integers(1, 4))), replace=False).tolist())
+    ]
+    instance = DagInstance.from_lists(rng.integers(1, 1000, size=(n, m)).tolist(), edges, latency=1, bytes_per_tick=1.0)
+    assert as_lists(cpop(instance)) == plain_heft(instance, is_cpop=True)
+
+
 def test_no_tasks() -> None:
     """Tests that no tasks make an empty schedule."""
     assert cpop(DagInstance.from_lists([], num_gpus=2)).gpu.tolist() == []

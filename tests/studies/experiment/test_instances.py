@@ -86,6 +86,18 @@ def test_names_and_bundled_instances() -> None:
         study_spec_from_toml('study.name = "s"\nstudy.problem = "jobs"\n[[instances]]\nbundled = "inception-block"')
 
 
+def test_files_of_a_family_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, example_e: DagInstance) -> None:
+    """Tests that the folder of recorded data is looked at where nothing is beside the specification."""
+    (tmp_path / "data").mkdir()
+    write_dag_instance(example_e, tmp_path / "data" / "a.json")
+    spec = study_spec_from_toml('study.name = "s"\n[[instances]]\nfiles = ["*.json"]\nfamily = "ours"', folder=tmp_path)
+    with pytest.raises(ValueError, match=f"{TRACE_FOLDER} names, got none"):
+        expand_instances(spec)
+    monkeypatch.setenv(TRACE_FOLDER, str(tmp_path / "data"))
+    (item,) = expand_instances(spec)
+    assert (item.instance.sha256, item.family) == (example_e.sha256, "ours")
+
+
 def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance) -> None:
     """Tests that patterns are relative to the specification, sorted, and refused where they match nothing."""
     tmp_path = tmp_path / "version [2]"  # no pattern
