@@ -96,12 +96,37 @@ def read_onnx(
     """
     check_at_least("batch", batch, 1)
     check_at_least("seed", seed, 0)
-    operators = onnx_operators(read_content(path), batch=batch, dimensions=_sizes(dimensions))
+    return network_instance(
+        onnx_operators(read_content(path), batch=batch, dimensions=_sizes(dimensions)),
+        name=instance_name(path),
+        training=training,
+        fuse=fuse,
+        calibrated=calibrated,
+        parameter_copies=parameter_copies,
+        cluster=cluster,
+        cost=cost,
+        seed=seed,
+    )
+
+
+def network_instance(
+    operators: list[Operator],
+    *,
+    name: str,
+    training: bool,
+    fuse: bool,
+    calibrated: bool,
+    parameter_copies: float | None,
+    cluster: Cluster | None,
+    cost: CostModel | None,
+    seed: int,
+) -> DagInstance:
+    """Put the operators of a forward pass on a cluster; `read_onnx` says what the parameters mean."""
     cost = READER_COST if cost is None else cost
     operators = fused(operators) if fuse else operators
     graph = operator_task_graph(
         [_calibrated(each, cost.efficiency) for each in operators] if calibrated else operators,
-        name=instance_name(path),
+        name=name,
         training=training,
         parameter_copies=parameter_copies,
     )

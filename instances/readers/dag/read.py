@@ -67,6 +67,11 @@ READERS: dict[str, Format] = {
         "neural networks: operators with FLOPs and bytes from their shapes (extra onnx)",
         (".onnx",),
     ),
+    "operators": Format(
+        ".dag.operators_json:read_operators",
+        "operators of a network with FLOPs and bytes, such as torch_operators.py writes them from torch",
+        (".json", ".json.gz"),
+    ),
     "chakra": Format(
         ".dag.chakra:read_chakra",
         "MLCommons Chakra execution traces: the ranks of a job, with sends and collectives",

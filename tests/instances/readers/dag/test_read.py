@@ -34,7 +34,11 @@ def test_every_reader_documents_its_options(format_name: str) -> None:
         assert re.search(rf"^(\w+, )*{name}(, \w+)*$", documentation, re.MULTILINE), name
     if format_name not in ("heterogeneous-text", "zero-bubble", "torch-csv", "doppler"):
         shared = [name for name in SHARED_OPTIONS if name in options]  # what is not measured has no reference kind
-        assert list(options)[-len(shared) :] == shared == SHARED_OPTIONS[: 3 if format_name == "onnx" else 4]
+        assert (
+            list(options)[-len(shared) :]
+            == shared
+            == SHARED_OPTIONS[: 3 if format_name in ("onnx", "operators") else 4]
+        )
 
 
 def test_read_by_name(tmp_path: Path) -> None:

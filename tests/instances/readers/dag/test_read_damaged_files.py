@@ -48,6 +48,11 @@ TEXTS = {
     "heterogeneous-text": "#critical\n0.0\n#tasks\n0: 4, 6\n1: 3, 8\n#edges\n0: 0, 1, 7\n#end\n",
     "csv": 'task,memory_bytes,V100,T4\n"load, all",64,1e-3,0.002\nconv,,3.5e-3,-\n',
     "doppler": "5\n0, 1, \n0, 0, 1, \n1, 2,2\n600,2400\n200, 800, squeezer\n400,1600,einsummable\n",
+    "operators": (
+        '{"format": "optgap/operators", "version": 1, "operators": [\n'
+        '{"kind": "Gemm", "name": "a", "flops": 9, "parameter_bytes": 24, "inputs": {"x": 12}, "outputs": {"y": 8}},\n'
+        '{"kind": "Relu", "name": "act", "flops": 2, "parameter_bytes": 0, "inputs": {"y": 8}, "outputs": {"z": 8}}]}\n'
+    ),
     "chakra": (
         '{"workload_graph": [{"Id": 7, "Name": "relu", "NodeType": 4, "ctrlDeps": [3], "runtime": 5},\n'
         '{"Id": 9, "Name": "sum", "NodeType": 7, "data_deps": [7], "runtime": 2, "comm_size": 64, "comm_type": 0}]}\n'
