@@ -39,6 +39,7 @@ nb_execution_mode = os.environ.get("OPTGAP_NOTEBOOKS", "force")  # "off" shows t
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # tables that cells show are tables
 
 napoleon_google_docstring = False
 napoleon_use_rtype = False

@@ -45,6 +45,45 @@ def bar_colours() -> NDArray[np.float64]:
     return 0.5 + 0.5 * np.concatenate([colours[::2], colours[1::2]])
 
 
+PATTERNS = ("", "////", "....")
+"""Drawn in white over the colours of jobs, so that colour is not the only sign; 3 and 20 make 60 different looks."""
+
+MAX_LEGEND = 30
+"""Above this many jobs a chart has no legend."""
+
+
+def draw_patterns(ax: Axes, corners: Sequence[Sequence[tuple[float, float]]], jobs: Sequence[int]) -> None:
+    """Draw the patterns of jobs over their bars, which are given by their corners."""
+    from matplotlib.collections import PolyCollection
+
+    for number, pattern in enumerate(PATTERNS):
+        bars = [corner for corner, job in zip(corners, jobs, strict=True) if job % len(PATTERNS) == number]
+        if pattern and bars:
+            ax.add_collection(
+                PolyCollection(bars, facecolors="none", edgecolors="white", linewidths=0.0, hatch=pattern, zorder=2.2)
+            )
+
+
+def job_legend(ax: Axes, names: Sequence[str]) -> None:
+    """Say below a chart which colour and pattern is which job, and make the figure higher by as much."""
+    from matplotlib.patches import Patch
+
+    figure = ax.get_figure(root=True)
+    if figure is None or not 1 < len(names) <= MAX_LEGEND:
+        return
+    palette = bar_colours()
+    patches = []
+    for job, name in enumerate(names):
+        look = {"facecolor": palette[job % len(palette)], "hatch": PATTERNS[job % len(PATTERNS)]}
+        patches.append(Patch(edgecolor="white", label=drawable(f" {name}"), **look))
+    columns = max(1, min(10, CHARACTERS_ACROSS // (6 + max(map(len, names)))))
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + 0.2 * -(-len(names) // columns))
+    legend = figure.legend(handles=patches, loc="outside lower center", ncols=columns, fontsize=7, frameon=False)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
 def name_bar(ax: Axes, name: str, start: int, ticks: int, middle: float, span: int) -> None:
     """Write a name into its bar, if the bar is wide enough for it on an axis of `span` ticks."""
     if ticks * CHARACTERS_ACROSS >= span * len(name):

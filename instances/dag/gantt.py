@@ -10,9 +10,11 @@ from instances.dag.objective import finish_times
 from instances.gantt_axes import (
     MAX_LABELLED_BARS,
     bar_colours,
+    draw_patterns,
     figure_svg,
     finish_time_axis,
     gantt_axes,
+    job_legend,
     name_bar,
     name_lanes,
 )
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 
 def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = None, *, end: int | None = None) -> Axes:
-    """Draw a schedule: lanes are GPUs, bars are tasks, colours are jobs (tasks where there is one job).
+    """Draw a schedule: lanes are GPUs, bars are tasks, colours and patterns are jobs (tasks where there is one job).
+
+    A legend below names up to `MAX_LEGEND` jobs.
 
     Where the instance has buffers, a lane per GPU below shows the memory in use over time, against its limit or, where
     there is none, against its peak.
@@ -44,6 +48,7 @@ def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = N
     Axes
         The axes with the chart; positions on them are in ticks, labels in human units.
     """
+    has_legend = ax is None
     if ax is None:
         ax = gantt_axes(1.0 + 0.38 * min(instance.num_gpus * (2 if instance.num_buffers else 1), 40))
     finish, palette = finish_times(instance, schedule), bar_colours()
@@ -56,6 +61,9 @@ def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = N
         tasks = np.flatnonzero(schedule.gpu == gpu)
         bars = [(int(schedule.start[task]), int(finish[task] - schedule.start[task])) for task in tasks]
         colours = [palette[int(colour_of[task]) % len(palette)] for task in tasks]
+        if is_small and instance.num_jobs > 1:
+            corners = [_corners(start, ticks, gpu) for start, ticks in bars]
+            draw_patterns(ax, corners, [int(instance.job_of_task[task]) for task in tasks])
         ax.broken_barh(bars, (gpu - 0.42, 0.84), facecolors=colours, edgecolors="#4d4d4d", linewidth=edge, zorder=2)
     if is_small:
         for task, name in enumerate(instance.task_names):
@@ -67,7 +75,15 @@ def plot_gantt(instance: DagInstance, schedule: DagSchedule, ax: Axes | None = N
     name_lanes(ax, range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     finish_time_axis(ax, span, instance.tick_seconds)
+    if has_legend:
+        job_legend(ax, instance.job_names)
     return ax
+
+
+def _corners(start: int, ticks: int, gpu: int) -> list[tuple[float, float]]:
+    """Return the corners of a bar in the lane of a GPU."""
+    low, high = gpu - 0.42, gpu + 0.42
+    return [(start, low), (start + ticks, low), (start + ticks, high), (start, high)]
 
 
 def memory_in_use(

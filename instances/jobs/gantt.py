@@ -11,9 +11,11 @@ import numpy as np
 from instances.gantt_axes import (
     MAX_LABELLED_BARS,
     bar_colours,
+    draw_patterns,
     figure_svg,
     finish_time_axis,
     gantt_axes,
+    job_legend,
     name_bar,
     name_lanes,
 )
@@ -35,6 +37,8 @@ def plot_jobs_gantt(
 ) -> Axes:
     """Draw a schedule: bands are servers, lanes in them GPUs (or half GPUs that jobs share), bars are jobs.
 
+    Jobs differ in colour and pattern, wide bars have the name of their job, and a legend names up to `MAX_LEGEND` jobs.
+
     Parameters
     ----------
     schedule
@@ -53,6 +57,7 @@ def plot_jobs_gantt(
 
     capacity = instance.num_gpus_of * instance.share
     bottom = np.concatenate([[0.0], np.cumsum(capacity + GAP)]).tolist()
+    has_legend = ax is None
     if ax is None:
         ax = gantt_axes(1.0 + min(0.22 * bottom[-1], 11.0))
     bars, palette = server_lanes(instance, schedule), bar_colours()
@@ -60,9 +65,12 @@ def plot_jobs_gantt(
     is_small = instance.num_jobs <= MAX_LABELLED_BARS
     for server in range(instance.num_servers):
         ax.axhspan(bottom[server], bottom[server] + capacity[server], color="#f4f4f4", linewidth=0, zorder=0)
+    corners = [_corners(bar, bottom[bar.server] + bar.first_lane) for bar in bars]
+    if is_small:
+        draw_patterns(ax, corners, [bar.job for bar in bars])
     ax.add_collection(
         PolyCollection(
-            [_corners(bar, bottom[bar.server] + bar.first_lane) for bar in bars],
+            corners,
             facecolors=[palette[bar.job % len(palette)] for bar in bars],
             edgecolors="#4d4d4d",
             linewidths=0.5 if is_small else 0.0,  # edges would cover the colours of thin bars
@@ -77,6 +85,8 @@ def plot_jobs_gantt(
     name_lanes(ax, middles, [_label(instance, server) for server in range(instance.num_servers)])
     ax.set_ylim(bottom[-1], -GAP)
     finish_time_axis(ax, span, instance.tick_seconds)
+    if has_legend:
+        job_legend(ax, instance.job_names)
     return ax
 
 

@@ -29,6 +29,38 @@ function sizeText(bytes) {
   return bytes + " B";
 }
 
+const textures = new Map();
+function textureOf(group, pen) { // jobs differ in pattern too: none, strokes, dots, lines
+  const kind = group % 4;
+  const key = kind + colours["bar-ink"];
+  if (!textures.has(key)) {
+    const tile = element("canvas", { width: 8, height: 8 });
+    const brush = tile.getContext("2d");
+    brush.strokeStyle = brush.fillStyle = colours["bar-ink"];
+    brush.globalAlpha = 0.28;
+    brush.beginPath();
+    if (kind === 1) for (const shift of [-8, 0, 8]) { brush.moveTo(shift, 8); brush.lineTo(shift + 8, 0); }
+    if (kind === 2) brush.fillRect(2, 2, 2, 2);
+    if (kind === 3) { brush.moveTo(0, 4); brush.lineTo(8, 4); }
+    brush.stroke();
+    textures.set(key, pen.createPattern(tile, "repeat"));
+  }
+  return textures.get(key);
+}
+
+function drawLegend() { // which colour and pattern is which job
+  const box = byId("legend");
+  if (box.hidden) return;
+  box.lastElementChild.replaceChildren(...data.groupNames.slice(0, 200).map((name, group) => {
+    const swatch = element("canvas", { width: 24, height: 14, "aria-hidden": "true" });
+    const pen = swatch.getContext("2d");
+    for (const fill of [fillOf(group), textureOf(group, pen)]) { pen.fillStyle = fill; pen.fillRect(0, 0, 24, 14); }
+    const find = element("button", { type: "button", title: "Find this job" }, swatch, name);
+    find.addEventListener("click", () => { byId("search").value = name; search(false); });
+    return element("li", {}, find);
+  }));
+}
+
 const fills = new Map();
 function fillOf(group) {
   const hue = Math.round((group * 137.508) % 360);
@@ -57,7 +89,10 @@ class Chart {
       if (!isLink) used.get(key).name = name;
       schedule.tracks[track].line = used.get(key);
     });
-    this.lines = [...used.values()];
+    this.lines = [...used.values()]; // GPUs in their order, then links by server and name
+    const byName = (a, b) => a.server.localeCompare(b.server, "en", { numeric: true }) || a.name.localeCompare(b.name, "en", { numeric: true });
+    this.lines.sort((a, b) => a.isLink - b.isLink || (a.isLink ? byName(a, b) : a.track - b.track));
+    this.peak = Math.max(1, ...schedule.memory.flatMap(([, steps]) => steps.map(([, bytes]) => bytes)));
     for (let slice = 0; slice < count; slice++) schedule.tracks[schedule.track[slice]].line.slices.push(slice);
     for (const line of this.lines) {
       line.slices.sort((a, b) => schedule.start[a] - schedule.start[b] || this.finish[a] - this.finish[b]);
@@ -193,7 +228,10 @@ class Chart {
     return `${data.names[data.edges[item][0]]} to ${data.names[data.edges[item][1]]}`;
   }
 
-  isFound(slice) { return this.nameOf(slice).toLowerCase().includes(query); }
+  isFound(slice) {
+    const job = data.oneGroup || this.schedule.size[slice] >= 0 ? "" : data.groupNames[this.schedule.group[slice]].toLowerCase();
+    return job === query || this.nameOf(slice).toLowerCase().includes(query);
+  }
 
   layout() {
     const width = this.canvas.clientWidth;
@@ -202,11 +240,13 @@ class Chart {
     const tall = gpus <= 24 ? 26 : gpus <= 64 ? 16 : 9;
     let y = 24;
     let server = null;
+    let areLinks = false;
     for (const line of this.lines) {
       line.shown = !line.isLink || byId("links").checked;
       if (!line.shown) continue;
-      if (line.server !== server) { y += 15; line.first = true; } else line.first = false;
+      if (line.server !== server || line.isLink !== areLinks) { y += 15; line.first = true; } else line.first = false;
       server = line.server;
+      areLinks = line.isLink;
       line.y = y;
       line.height = line.isLink ? 13 : tall;
       y += line.height + 2;
@@ -279,7 +319,7 @@ class Chart {
     pen.textAlign = "left";
     if (line.first) {
       pen.fillStyle = colours.dim;
-      pen.fillText(line.server, 4, line.y - 7);
+      pen.fillText(line.isLink ? `${line.server}, transfers` : line.server, 4, line.y - 7);
     }
     pen.fillStyle = line.isLink ? colours.dim : colours.ink;
     pen.save();
@@ -340,7 +380,12 @@ class Chart {
     if (isTransfer) pen.fillStyle = width > 6 ? this.hatching : colours.dim;
     else pen.fillStyle = fillOf(data.oneGroup ? schedule.item[slice] : schedule.group[slice]);
     const left = Math.max(x, this.gutter - 4); // a gap of a pixel keeps neighbours apart
-    pen.fillRect(left, line.y, Math.min(x + width, this.width) - left - (width > 3 ? 1 : 0), line.height);
+    const shown = [left, line.y, Math.min(x + width, this.width) - left - (width > 3 ? 1 : 0), line.height];
+    pen.fillRect(...shown);
+    if (!isTransfer && !data.oneGroup && width > 4) {
+      pen.fillStyle = textureOf(schedule.group[slice], pen);
+      pen.fillRect(...shown);
+    }
     pen.globalAlpha = 1;
     const isChain = this.showsChain && !isTransfer && this.chain.has(schedule.item[slice]);
     if (isChain || isFound) {
@@ -365,12 +410,12 @@ class Chart {
 
   drawMemory(pen, line) {
     const [, steps, capacity] = line.memory;
-    const most = capacity || Math.max(1, ...steps.map(([, bytes]) => bytes));
+    const most = this.peak; // one scale for all GPUs, also where they are far from full
     pen.fillStyle = colours.accent;
     pen.globalAlpha = 0.45;
     steps.forEach(([tick, bytes], place) => {
       const until = place + 1 < steps.length ? steps[place + 1][0] : this.schedule.end;
-      const height = (13 * Math.min(bytes, most)) / most;
+      const height = (13 * bytes) / most;
       pen.fillRect(this.x(tick), line.memoryY + 13 - height, this.x(until) - this.x(tick), height);
     });
     pen.globalAlpha = 1;
@@ -565,8 +610,15 @@ function search(isNext) {
 
 const links = new Set(data.schedules.flatMap((each) => each.tracks.filter((track) => track[3]).map((track) => track[0])));
 byId("links").checked = links.size > 0 && links.size <= 24;
+for (const [id, isUseful] of [
+  ["links", links.size > 0],
+  ["memory", data.schedules.some((each) => each.memory.length > 0)],
+  ["chain", data.schedules.some((each) => each.chain.length > 0)],
+]) byId(id).parentElement.hidden = !isUseful;
+byId("legend").hidden = data.oneGroup || data.groupNames.length < 2;
 byId("memory").checked = data.schedules.some((each) => each.memory.some(([, steps]) => steps.some(([, bytes]) => bytes > 0)));
 readColours();
+drawLegend();
 for (const [number, schedule] of data.schedules.entries()) charts.push(new Chart(schedule, number));
 move(0, end * 1.02);
 for (const chart of charts) chart.draw();
@@ -578,6 +630,6 @@ byId("all").addEventListener("click", () => move(0, end * 1.02));
 for (const id of ["links", "memory", "chain"]) byId(id).addEventListener("change", () => { for (const chart of charts) chart.laterWithGraph(); });
 byId("search").addEventListener("input", () => search(false));
 byId("search").addEventListener("keydown", (event) => { if (event.key === "Enter") search(true); });
-document.addEventListener("colours", () => { readColours(); for (const chart of charts) chart.laterWithGraph(); });
+document.addEventListener("colours", () => { readColours(); drawLegend(); for (const chart of charts) chart.laterWithGraph(); });
 addEventListener("scroll", redraw, { passive: true });
 new ResizeObserver(redraw).observe(byId("charts"));

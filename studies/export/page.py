@@ -72,6 +72,7 @@ def view_html(instance: Instance, schedules: Mapping[str, Schedule]) -> str:
         headings=["schedule", *(str(name).replace("_", " ") for name in problem.objectives)],
         rows=rows,
         pair=len(schedules) > 1,
+        has_graph=isinstance(instance, DagInstance),
         policy=content_policy(script, style),
         style=style,
         script=script,

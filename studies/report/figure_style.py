@@ -21,7 +21,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#000000", "#5
 """Of Okabe and Ito (2008), without the yellow that vanishes on paper; neighbours differ in brightness too."""
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-"""After all colours, the next kind of line."""
+"""Kinds of lines: neighbours differ in them too, so that colour is never the only sign."""
 
 BOX, EDGE, MEDIAN, POINT, OPTIMUM, GRID, QUIET = (
     "#dbe9f6",
@@ -57,8 +57,8 @@ def method_styles(gaps: StudyGaps) -> dict[str, LineStyle]:
 
 def line_styles(labels: Iterable[str]) -> dict[str, LineStyle]:
     """Return a style of its own for every label, the same in every figure with the same labels in this order."""
-    styles = (LineStyle(colour, dashes) for dashes in DASHES for colour in COLOURS)
-    return dict(zip(labels, itertools.cycle(styles), strict=False))
+    styles = map(LineStyle, itertools.cycle(COLOURS), itertools.cycle(DASHES))  # 28 different pairs
+    return dict(zip(labels, styles, strict=False))
 
 
 def new_axes(width: float, height: float) -> Axes:

@@ -39,7 +39,7 @@ def bars(axes: object) -> set[tuple[float, float, float, tuple[float, ...]]]:
     """Return begin, end, middle of the lane and colour of every bar."""
     found = set()
     for collection in axes.collections:
-        if not isinstance(collection, PolyCollection):
+        if not isinstance(collection, PolyCollection) or collection.get_hatch():
             continue
         colours = np.broadcast_to(collection.get_facecolors(), (len(collection.get_paths()), 4))
         for path, colour in zip(collection.get_paths(), colours, strict=True):
@@ -60,6 +60,18 @@ def test_colours_are_jobs(instance: DagInstance, schedule: DagSchedule) -> None:
     assert colour[0] == colour[4] != colour[1] == colour[7]
     alone = DagInstance.from_lists(instance.durations.tolist())
     assert len({bar[3] for bar in bars(plot_gantt(alone, schedule))}) == 4
+
+
+def test_jobs_differ_in_more_than_colour(instance: DagInstance, schedule: DagSchedule) -> None:
+    """Tests that a legend names the jobs, that one of two jobs has a pattern, and that one job alone needs neither."""
+    axes = plot_gantt(instance, schedule)
+    (legend,) = axes.figure.legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == list(instance.job_names)
+    patterned = [path for each in axes.collections if each.get_hatch() for path in each.get_paths()]
+    assert sorted(path.vertices[:, 0].min() for path in patterned) == [1, 7]
+    alone = plot_gantt(DagInstance.from_lists(instance.durations.tolist()), schedule)
+    assert alone.figure.legends == []
+    assert not any(each.get_hatch() for each in alone.collections)
 
 
 def test_axes_say_what_they_show(instance: DagInstance, schedule: DagSchedule) -> None:

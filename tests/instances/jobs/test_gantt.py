@@ -55,6 +55,9 @@ def test_chart_draws_every_bar_and_names_servers() -> None:
     assert drawn == sorted((bar.start, bar.start + bar.ticks) for bar in bars)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["s0 (2 x F)", "s1 (2 x S)"]
     assert {text.get_text() for text in ax.texts} == {"j0", "j1", "j2"}
+    (legend,) = ax.figure.legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["j0", "j1", "j2"]
+    assert {each.get_hatch() for each in ax.collections} == {None, "////", "...."}
 
 
 def test_svg_is_the_same_each_time() -> None:

@@ -68,6 +68,24 @@ def test_keyboard_pointer_and_search(page: tuple[Any, str], tmp_path: Path) -> N
     assert found["paper"] == "#12181f"
 
 
+def test_a_legend_names_jobs(tmp_path: Path) -> None:
+    """Tests that a legend of jobs finds their bars, that bars have patterns, and nothing else is offered."""
+    jobs = optgap.generate("jobs-small", jobs=4, seed=1)
+    html = view_html(jobs, {"fifo": optgap.solve(jobs, "fifo").schedule})
+    asked = """const entries = document.querySelectorAll("#legend button");
+entries[2].click();
+const hidden = ["links", "memory", "chain"].map((id) => byId(id).parentElement.hidden);
+document.body.setAttribute("data-used", JSON.stringify({ names: [...entries].map((each) => each.textContent), hidden,
+  found: parseInt(byId("matches").textContent), textures: textures.size }));"""
+    dom, console = opened(without_policy(html, asked), tmp_path, 1000)
+    found = told(dom, "data-used")
+    assert console == ""
+    assert found["names"] == list(jobs.job_names)
+    assert found["hidden"] == [True, True, True]
+    assert found["found"] == jobs.gang_size[2]
+    assert found["textures"] == 4
+
+
 def test_no_sideways_scrolling_on_a_phone(page: tuple[Any, str], tmp_path: Path) -> None:
     """Tests that in a frame of 360 pixels the page is no wider than the frame, with everything unfolded."""
     dom, _ = opened(in_a_frame(without_policy(page[1], USED)), tmp_path, 800)
