@@ -143,8 +143,8 @@ def test_commands_run(page: Path, tmp_path: Path) -> None:
     """Tests that the commands of a page run in its order in a new folder with its files, and print what it shows."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name, program in (("optgap", f"{sys.executable} -m optgap"), ("python", sys.executable)):
-        (programs / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+    for name, program in (("optgap", "-m optgap"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {program} "$@"\n')
         (programs / name).chmod(0o755)
     environment = {
         **os.environ,

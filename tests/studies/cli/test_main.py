@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -319,7 +320,7 @@ def test_closed_and_full_streams_keep_the_status(example_file: str, tmp_path: Pa
     schedule = solve(example_e, "heft").schedule
     assert isinstance(schedule, DagSchedule)
     write_dag_schedule(example_e, schedule, tmp_path / "s.json")
-    optgap = f"{sys.executable} -m studies.cli.main verify"
+    optgap = f"{shlex.quote(sys.executable)} -m studies.cli.main verify"
     script = f"""
         {optgap} {tmp_path}/e.json {tmp_path}/s.json >&- 2>&-; echo $?
         {optgap} {tmp_path}/é.json {tmp_path}/s.json 2>/dev/full; echo $?

@@ -105,14 +105,14 @@ def hoards_slowly(instance):
 def hoards_in_a_child(instance):
     if instance.num_tasks > 3:
         hoard = "import time; kept = b'x' * 2**28; time.sleep(600)"
-        subprocess.run(["sh", "-c", f'{sys.executable} -c "{hoard}" & echo $! > hoarder.pid; wait'], check=True)
+        subprocess.run(["sh", "-c", f'"{sys.executable}" -c "{hoard}" & echo $! > hoarder.pid; wait'], check=True)
     return heft(instance)
 
 
 def hoards_in_an_orphan(instance):
     if instance.num_tasks > 3:
         hoard = "import time; kept = b'x' * 2**28; time.sleep(600)"
-        command = f'setsid {sys.executable} -c "{hoard}" & echo $! > orphan.pid'
+        command = f'setsid "{sys.executable}" -c "{hoard}" & echo $! > orphan.pid'
         subprocess.run(["sh", "-c", command], check=True)
         time.sleep(600)
     return heft(instance)
