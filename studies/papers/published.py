@@ -135,17 +135,6 @@ def _study_tables(frame: pd.DataFrame, **options: Any) -> Sequence[Tabular]:
     return [tables[index] for index in chosen] if chosen else tables
 
 
-def _rows_table(frame: pd.DataFrame, columns: Sequence[Sequence[str]]) -> Sequence[Tabular]:
-    """Return a table of the rows as they are: heading, column, and how its values are written, if not as text."""
-    shown = [Column(heading, name, *_format(*how)) for heading, name, *how in columns]
-    return [Table.of(shown, frame.to_dict("records"))]
-
-
-def _format(how: str | None = None) -> tuple[Any, ...]:
-    """Return how a column writes its values, and that it is one of numbers, for a format such as ``.2f``."""
-    return () if how is None else (lambda value: format(value, how), True)
-
-
 def _interference(frame: pd.DataFrame, origins: Mapping[str, str]) -> Sequence[Tabular]:
     """Return the table of `optgap study interference`."""
     from heuristics.jobs.interference_predictor.samples import CO_LOCATIONS
@@ -178,6 +167,41 @@ def _gaps_to_optima(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [Table.of(columns, means.reset_index().to_dict("records"))]
 
 
+HEFT, GREEDY, UNTRAINED = "heft", "rtgs greedy", ", untrained"
+"""Names of contestants in the rows of `network_shares`, and how that of a network before its training ends."""
+
+
+def network_shares(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return on which share of the instances each network is better than its rivals, from rows of contestants.
+
+    Rows have contestant, instance, overflow in bytes and makespan in ticks.
+    """
+    from heuristics.dag.worl_rtgs.evaluate import compare_fitness
+
+    fitness = {
+        str(name): rows.sort_values("instance")[["overflow", "makespan"]].to_numpy()
+        for name, rows in frame.groupby("contestant", sort=False)
+    }
+    networks = [name for name in fitness if f"{name}{UNTRAINED}" in fitness]
+    records = [
+        {
+            "network": name,
+            **compare_fitness(fitness[name], fitness[f"{name}{UNTRAINED}"], fitness[GREEDY], fitness[HEFT]).to_dict(),
+        }
+        for name in networks
+    ]
+    columns = (
+        Column("network", "network"),
+        Column("instances", "instances", str, True),
+        Column("better than itself untrained", "better_than_untrained", "{:.1%}".format, True),
+        Column("than RTGS's greedy generator", "better_than_rtgs_greedy", "{:.1%}".format, True),
+        Column("than HEFT", "better_than_heft", "{:.1%}".format, True),
+        Column("equal to HEFT", "equal_to_heft", "{:.1%}".format, True),
+        Column("mean makespan / HEFT's", "mean_ratio", "{:.3f}".format, True),
+    )
+    return [Table.of(columns, records)]
+
+
 def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
     """Return the table of `studies.papers.outside.compare`, without times."""
     from studies.papers.outside.compare import summary
@@ -186,10 +210,10 @@ def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
 
 
 MAKERS: Mapping[str, Any] = {
-    "rows": _rows_table,
     "interference": _interference,
     "library": _library,
     "gaps-to-optima": _gaps_to_optima,
+    "network-shares": network_shares,
     "outside": _outside,
     "online": lambda frame: summary_tables(online_summary(frame)),
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],

@@ -83,12 +83,18 @@ def ratios(fitness: NDArray[np.int64], reference: NDArray[np.int64]) -> NDArray[
 def compare(instances: Sequence[DagInstance], trained: Weights, untrained: Weights) -> Comparison:
     """Compare the network with HEFT, its untrained self and RTGS's greedy generator on one or more instances."""
     heft, ours = heft_fitness(instances), network_fitness(instances, trained)
-    before, greedy = network_fitness(instances, untrained), rtgs_greedy_fitness(instances)
+    return compare_fitness(ours, network_fitness(instances, untrained), rtgs_greedy_fitness(instances), heft)
+
+
+def compare_fitness(
+    ours: NDArray[np.int64], before: NDArray[np.int64], greedy: NDArray[np.int64], heft: NDArray[np.int64]
+) -> Comparison:
+    """Compare the fitness of the network with that of itself untrained, the greedy generator and HEFT, (count, 2)."""
     ratio, shares = ratios(ours, heft), {}
     for name, rival in (("heft", heft), ("untrained", before), ("rtgs_greedy", greedy)):
         shares[f"better_than_{name}"], shares[f"equal_to_{name}"] = _shares(ours, rival)
     return Comparison(
-        instances=len(instances),
+        instances=len(ours),
         mean_ratio=float(ratio.mean()),
         median_ratio=float(np.median(ratio)),
         with_overflow=int((ours[:, 0] > 0).sum()),

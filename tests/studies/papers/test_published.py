@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
 from instances.text_file import read_text
@@ -13,8 +14,13 @@ from studies.experiment.read_specification import shipped_specs
 from studies.papers import published
 from studies.papers.published import (
     FOLDER,
+    GREEDY,
+    HEFT,
+    MAKERS,
+    UNTRAINED,
     claims,
     kept_studies,
+    network_shares,
     published_table,
     published_tables,
     table_names,
@@ -52,6 +58,26 @@ def test_table_comes_out_of_the_kept_runs(name: str) -> None:
     made = "\n".join(table.to_markdown() for table in published_table(name))
     assert made.strip()
     assert made in page
+
+
+def test_shares_and_gaps_by_hand() -> None:
+    """Tests the tables of rows: overflow counts before the makespan, and instances without an optimum do not count."""
+    found = {
+        HEFT: [(0, 10), (0, 10), (0, 10), (0, 10)],
+        GREEDY: [(0, 30), (0, 5), (5, 1), (0, 9)],
+        "net": [(0, 9), (0, 10), (0, 11), (3, 1)],
+        f"net{UNTRAINED}": [(0, 10), (0, 10), (0, 10), (9, 1)],
+    }
+    rows = [
+        {"contestant": name, "instance": number, "overflow": overflow, "makespan": makespan}
+        for name, pairs in found.items()
+        for number, (overflow, makespan) in reversed(list(enumerate(pairs)))
+    ]
+    (table,) = network_shares(pd.DataFrame(rows))
+    assert table.to_markdown().splitlines()[-1] == "| net | 4 | 50.0% | 50.0% | 25.0% | 25.0% | 1.025 |"
+    runs = [("a", "exact", 10, 10), ("a", "rule", 11, 0), ("b", "exact", 9, 8), ("b", "rule", 9, 0)]
+    (gaps,) = MAKERS["gaps-to-optima"](pd.DataFrame(runs, columns=["instance", "method", "objective", "bound"]))
+    assert gaps.to_markdown().splitlines()[2:] == ["| exact | 0.0 | 0.0 | 1 |", "| rule | 10.0 | 10.0 | 1 |"]
 
 
 def test_what_is_kept() -> None:
