@@ -1,9 +1,8 @@
 """Check a lower bound of a DAG instance by its certificate: `python check_certificate.py INSTANCE CERTIFICATE`.
 
 This file needs nothing but Python and shares no code with the package that wrote the certificate. It prints what is
-proved and ends with status 0, or says what is wrong and ends with status 1. The format, and why each kind of proof
-holds, is in docs/bounds.md, section 6.1 of the package: memory limits, GPUs that run one task at a time, and transfers
-are all that is used. Buffers and groups only forbid schedules and are not read.
+proved (status 0), or what is wrong (status 1). The format, and why each kind of proof holds, is in docs/bounds.md,
+section 6.1: memory, GPUs that run one task at a time, and transfers count. Buffers and groups only forbid schedules.
 """
 
 import gzip
@@ -20,12 +19,17 @@ class RefusedError(Exception):
     """The certificate does not prove what it claims."""
 
 
+def opened(path):
+    """Open a file to be read, compressed if its name ends in .gz."""
+    return (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8")
+
+
 class Instance:
     """The numbers of an instance: tasks i, GPUs k, edges (tail, head, bytes)."""
 
     def __init__(self, path):
-        """Read a file of format optgap/dag, compressed if its name ends in .gz."""
-        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        """Read a file of format optgap/dag."""
+        with opened(path) as file:
             twice = []  # how many keys of each object are there again
             hook = lambda pairs: twice.append(len(pairs) - len(dict(pairs))) or dict(pairs)  # noqa: E731
             document = json.load(file, object_pairs_hook=hook)
@@ -56,15 +60,13 @@ class Instance:
             self.after[tail].append((head, list(zip(*delay))))
         fits = [{k for k in self.gpus if self.capacity[k] is None or size <= self.capacity[k]} for size in self.memory]
         self.allowed = [{k for k in fits[i] if self.duration[i][k] is not None} for i in range(self.n)]
-        self.order = list(TopologicalSorter({i: [h for h, _ in self.before[i]] for i in range(self.n)}).static_order())
 
 
 def least_start(items, free):
     """Return when a task can start at the earliest, given (elsewhere, here, duration, memory) of its predecessors.
 
-    Those on its own GPU run there one after the other, not before `here`, and fit into the `free` bytes; the data of
-    all others arrive `elsewhere` or later. If theta is the latest arrival of a schedule, all that arrive later are on
-    the GPU; so the least value over all theta is a bound.
+    Those on its own GPU run there one by one, not before `here`, and fit into the `free` bytes; all others arrive from
+    `elsewhere`. Those that arrive after the latest arrival theta are on the GPU: the least value over theta holds.
     """
     best = NEVER
     for theta in {-1, *(item[0] for item in items if item[0] < NEVER)}:
@@ -95,57 +97,79 @@ def heads(instance, allowed, order, neighbours, release):
     return start
 
 
-def tails_in_jobs(instance, allowed):
-    """Return the least time from the finish of every task on every GPU to the completion of its job."""
-    inside = [[e for e in instance.after[i] if instance.job[e[0]] == instance.job[i]] for i in range(instance.n)]
-    return heads(instance, allowed, instance.order[::-1], inside, [0] * instance.n)
-
-
 class Known:
-    """What holds for every schedule within a deadline (None for none): heads, tails and GPUs that are left."""
+    """What holds for every schedule within a limit of the objective (None for none), under choices that were made.
 
-    def __init__(self, instance, deadline, allowed):
+    That is heads, tails (to the end, or that of the job), GPUs that are left, and the least and latest end of each job.
+    """
+
+    def __init__(self, instance, objective, limit, allowed, edges=()):
         """Compute heads and tails, and again without pairs of a task and a GPU that cannot be, until all can."""
-        self.instance, self.deadline, self.allowed = instance, deadline, [set(gpus) for gpus in allowed]
-        one, changed, release = instance, True, [instance.release[job] for job in instance.job]
+        one, self.instance, self.objective, self.limit, self.edges = instance, instance, objective, limit, edges
+        self.allowed, changed, release = list(map(set, allowed)), True, [one.release[job] for job in one.job]
+        (before, after), zeros = ([list(map(list, every)) for every in (one.before, one.after)]), [[0] * one.m] * one.m
+        for i, j in edges:
+            before[j], after[i] = [*before[j], (i, zeros)], [*after[i], (j, zeros)]
+        order = list(TopologicalSorter({i: [h for h, _ in before[i]] for i in range(one.n)}).static_order())
+        inside = [[e for e in after[i] if one.job[e[0]] == one.job[i]] for i in range(one.n)]
         while changed:
             changed = False
-            self.head = heads(one, self.allowed, one.order, one.before, release)
-            self.tail = heads(one, self.allowed, one.order[::-1], one.after, [0] * one.n)
+            self.head = heads(one, self.allowed, order, before, release)
+            tail = heads(one, self.allowed, order[::-1], after, [0] * one.n)
+            self.tail = tail if objective == "makespan" else heads(one, self.allowed, order[::-1], inside, [0] * one.n)
+            self.least = [0 if objective == "makespan" else release for release in one.release]
+            self.due = [NEVER if limit is None else limit] * len(one.weight)
+            for i, job in enumerate(one.job):
+                ends = (self.head[i][k] + one.duration[i][k] + self.tail[i][k] for k in self.allowed[i])
+                self.least[job] = max(self.least[job], min(ends, default=0))
+            if limit is not None and objective != "makespan":  # others complete at their least time or later
+                spare = limit - sum(weight * time for weight, time in zip(one.weight, self.least))
+                self.due = [t + spare // w if w else NEVER for t, w in zip(self.least, one.weight)]
             for i in range(one.n):
                 for k in sorted(self.allowed[i]):
-                    through = self.head[i][k] + one.duration[i][k] + self.tail[i][k]
-                    if through >= NEVER or (self.deadline is not None and through > self.deadline):
+                    finish = self.head[i][k] + one.duration[i][k]
+                    if finish + tail[i][k] >= NEVER or finish + self.tail[i][k] > self.due[one.job[i]]:
                         self.allowed[i].discard(k)
                         changed = True
 
+    def with_choice(self, kind, i, j, holds):
+        """Return what holds if task i is on GPU j or not (suppose), or comes before task j on their GPU (before)."""
+        one, allowed, edges = self.instance, list(self.allowed), self.edges
+        if i >= one.n or j >= (one.m if kind == "suppose" else one.n) or (kind == "before" and i == j):
+            raise RefusedError(f"{kind} {i} {j}: expected a task and a GPU, or two tasks")
+        if kind == "suppose":
+            allowed[i] = allowed[i] & {j} if holds else allowed[i] - {j}
+        elif allowed[i] != allowed[j] or [one.duration[i][k] * one.duration[j][k] > 0 for k in allowed[i]] != [True]:
+            raise RefusedError(f"before {i} {j}: expected one GPU left for both, where both take a tick at least")
+        else:
+            edges = (*edges, (i, j) if holds else (j, i))
+        return Known(one, self.objective, self.limit, allowed, edges)
+
     def overlap(self, i, k, begin, end):
         """Return how long task i runs at least inside [begin, end] if it is on GPU k: at one end of its window."""
-        duration, latest = self.instance.duration[i][k], self.deadline - self.tail[i][k]
+        duration, latest = self.instance.duration[i][k], self.due[self.instance.job[i]] - self.tail[i][k]
         early = min(self.head[i][k] + duration, end) - max(self.head[i][k], begin)
         late = min(latest, end) - max(latest - duration, begin)
         return max(0, min(early, late))
 
     def loads_refute(self, windows, prices):
-        """Say whether multipliers of windows (k, begin, end, u) and prices {k: y} of bytes exclude every placement."""
-        one, limit = self.instance, 0
+        """Say whether multipliers of windows (k, begin, end, u) and prices (k, y) of bytes exclude every placement."""
+        one, limit, price = self.instance, 0, [0] * self.instance.m
         for k, begin, end, u in windows:
             if k >= one.m or begin >= end:
                 raise RefusedError(f"window {k} {begin} {end} {u}: expected a GPU, and a beginning before the end")
             limit += u * (end - begin)
-        for k, y in prices.items():
+        for k, y in prices:
             if k >= one.m or one.capacity[k] is None:
                 raise RefusedError(f"memory {k} {y}: expected a GPU with a limit")
-            limit += y * one.capacity[k]
+            limit, price[k] = limit + y * one.capacity[k], price[k] + y
         work = 0
         for i in range(one.n):
-            cost = {k: prices.get(k, 0) * one.memory[i] for k in self.allowed[i]}
+            cost = {k: price[k] * one.memory[i] for k in self.allowed[i]}
             for k, begin, end, u in windows:
                 if k in cost:
                     cost[k] += u * self.overlap(i, k, begin, end)
-            if not cost:
-                return True  # the task has no GPU left
-            work += min(cost.values())
+            work += min(cost.values(), default=NEVER)  # the task has no GPU left
         return work > limit
 
 
@@ -153,18 +177,10 @@ def check_paths(instance, objective, lines):
     """Return the bound of paths: every task on its best GPU, with what must come before and after it."""
     if lines:
         raise RefusedError(f"paths: expected nothing more, got {' '.join(lines[0])}")
-    state = Known(instance, None, instance.allowed)
+    state = Known(instance, objective, None, instance.allowed)
     if objective == "makespan":
-        return max((through(state, state.tail, i) for i in range(instance.n)), default=0)
-    tail, completion = tails_in_jobs(instance, state.allowed), list(instance.release)
-    for i in range(instance.n):
-        completion[instance.job[i]] = max(completion[instance.job[i]], through(state, tail, i))
-    return sum(weight * time for weight, time in zip(instance.weight, completion))
-
-
-def through(state, tail, i):
-    """Return the least head, duration and tail of a task together."""
-    return min((state.head[i][k] + state.instance.duration[i][k] + tail[i][k] for k in state.allowed[i]), default=0)
+        return max((state.least[job] for job in instance.job), default=0)
+    return sum(weight * time for weight, time in zip(instance.weight, state.least))
 
 
 def check_area(instance, objective, lines):
@@ -173,8 +189,6 @@ def check_area(instance, objective, lines):
     price, total = numbered(lines, "memory", instance.m), sum(load.values()) + sum(task.values())
     if objective != "makespan" or total == 0 or len(lines) != len(load) + len(task) + len(price):
         raise RefusedError("area: expected the makespan, one line per GPU, task and price, and a multiplier above 0")
-    if any(instance.capacity[k] is None for k in price):
-        raise RefusedError("memory: expected GPUs with a memory limit")
     value = -sum(y * instance.capacity[k] for k, y in price.items())
     for i in range(instance.n):
         factor = {k: load.get(k, 0) + task.get(i, 0) for k in instance.allowed[i]}
@@ -184,13 +198,9 @@ def check_area(instance, objective, lines):
 
 def numbered(lines, name, count):
     """Return the values of lines `name index value` by index."""
-    found = {}
-    for line in lines:
-        if line[0] == name:
-            index, value = integers(line, 2)
-            if index >= count or index in found:
-                raise RefusedError(f"{' '.join(line)}: expected each index below {count} once")
-            found[index] = value
+    found = dict(integers(line, 2) for line in lines if line[0] == name)
+    if max(found, default=-1) >= count:
+        raise RefusedError(f"{name} {max(found)}: expected an index below {count}")
     return found
 
 
@@ -202,43 +212,35 @@ def integers(line, count):
 
 
 def check_refuted(instance, objective, lines):
-    """Return one more than the deadline, once no schedule is left within it.
+    """Return one more than the limit, once no schedule is left within it.
 
-    A block from `suppose i k` to `contradiction` shows that task i is not on GPU k; later steps use that.
+    A block from `suppose i k` (or `before i j`) to `contradiction` shows that i is not on k (or that j is before i).
     """
-    if objective != "makespan" or not lines or lines[0][0] != "deadline":
-        raise RefusedError("refuted: expected the makespan, and a deadline first")
-    (deadline,) = integers(lines[0], 1)
-    states, windows, prices, is_refuted = [(None, Known(instance, deadline, instance.allowed))], [], {}, False
+    if lines[0][0] != "deadline":
+        raise RefusedError("refuted: expected a deadline first")
+    (limit,) = integers(lines[0], 1)
+    states, windows, prices = [(None, Known(instance, objective, limit, instance.allowed))], [], []
     for line in lines[1:]:
-        if is_refuted:
+        if not states:
             raise RefusedError(f"{' '.join(line)}: expected nothing after the last contradiction")
-        state = states[-1][1]
-        if line[0] == "suppose":
-            i, k = integers(line, 2)
-            if i >= instance.n or k >= instance.m or windows or prices:
-                raise RefusedError(f"{' '.join(line)}: expected a task and a GPU, and no multipliers before")
-            allowed = [gpus & {k} if j == i else gpus for j, gpus in enumerate(state.allowed)]
-            states.append(((i, k), Known(instance, deadline, allowed)))
+        if line[0] in ("suppose", "before"):
+            choice = (line[0], *integers(line, 2))
+            states.append((choice, states[-1][1].with_choice(*choice, True)))
         elif line[0] == "window":
             windows.append(integers(line, 4))
         elif line[0] == "memory":
-            k, y = integers(line, 2)
-            prices[k] = prices.get(k, 0) + y
+            prices.append(integers(line, 2))
         elif line == ["contradiction"]:
+            choice, state = states.pop()
             if not state.loads_refute(windows, prices):
-                raise RefusedError(f"contradiction of {states[-1][0]}: expected more work than there is time")
-            excluded, windows, prices = states.pop()[0], [], {}
-            is_refuted = excluded is None
-            if excluded is not None:
-                before, outer = states.pop()
-                allowed = [gpus - {excluded[1]} if j == excluded[0] else gpus for j, gpus in enumerate(outer.allowed)]
-                states.append((before, Known(instance, deadline, allowed)))
+                raise RefusedError(f"contradiction of {choice}: expected more work than there is time")
+            windows, prices = [], []
+            states[-1:] = [(last, outer.with_choice(*choice, False)) for last, outer in states[-1:]]
         else:
-            raise RefusedError(f"{' '.join(line)}: expected suppose, window, memory or contradiction")
-    if not is_refuted:
+            raise RefusedError(f"{' '.join(line)}: expected suppose, before, window, memory or contradiction")
+    if states:
         raise RefusedError("refuted: expected a contradiction at the end")
-    return deadline + 1
+    return limit + 1
 
 
 def check_columns(instance, objective, lines):
@@ -247,13 +249,12 @@ def check_columns(instance, objective, lines):
     fineness = numbered(lines, "fineness", 1).get(0, 0)
     if objective != "weighted_completion" or fineness < 1 or len(lines) != len(share) + len(price) + 1:
         raise RefusedError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
-    idle = set(range(len(instance.weight))) - set(instance.job)
-    value = fineness * sum(instance.weight[j] * instance.release[j] for j in idle)
+    jobs = list(zip(instance.weight, instance.release))
+    value = fineness * sum(weight * release for j, (weight, release) in enumerate(jobs) if j not in instance.job)
     for j in set(instance.job):
         if sum(share.get(i, 0) for i in range(instance.n) if instance.job[i] == j) != instance.weight[j]:
             raise RefusedError(f"job {j}: expected the weights of its tasks to sum to {instance.weight[j]}")
-    state = Known(instance, None, instance.allowed)
-    tail = tails_in_jobs(instance, state.allowed)
+    state = Known(instance, objective, None, instance.allowed)
     value += sum(reward for i, reward in price.items() if share.get(i, 0))
     for k in instance.gpus:
         tasks = [i for i in range(instance.n) if k in state.allowed[i] and share.get(i, 0)]
@@ -261,7 +262,7 @@ def check_columns(instance, objective, lines):
         tasks.sort(key=lambda i: Fraction(instance.duration[i][k], share[i]))
         for i in tasks:
             duration, rate = instance.duration[i][k], fineness * share[i]
-            tail_from = begin + duration + tail[i][k]
+            tail_from = begin + duration + state.tail[i][k]
             with_it = [(done + duration, cost + rate * (done + tail_from) - price.get(i, 0)) for done, cost in front]
             merged, front = sorted(front + with_it), []
             for done, cost in merged:  # more work and no less cost is never better
@@ -276,11 +277,10 @@ CHECKS = {"paths": check_paths, "area": check_area, "refuted": check_refuted, "c
 
 def check(instance_path, certificate_path):
     """Return objective and bound that a certificate proves of an instance; raises `RefusedError` if it does not."""
-    with open(certificate_path, encoding="utf-8") as file:
+    with opened(certificate_path) as file:
         lines = [line.split() for line in file.read().splitlines()]
-    first = [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]]
-    is_framed = len(lines) > 4 and all(line[: len(words)] == words for line, words in zip(lines, first))
-    if not is_framed or lines[-1] != ["end"] or [] in lines:
+    top = [line[: 2 if place == 0 else 1] for place, line in enumerate(lines[:4])]
+    if top != [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]] or lines[-1] != ["end"] or [] in lines:
         raise RefusedError("expected the lines optgap-certificate 1, objective, bound, proof, and at last end")
     objective, (bound,), kind = " ".join(lines[1][1:]), integers(lines[2], 1), " ".join(lines[3][1:])
     if objective not in ("makespan", "weighted_completion") or kind not in CHECKS:

@@ -154,14 +154,19 @@ def library_show_command(
         Path | None,
         typer.Option("--schedule-out", metavar="FILE", help="Best schedule to write, of the first objective."),
     ] = None,
+    certificate_out: Annotated[
+        Path | None,
+        typer.Option("--certificate-out", metavar="FILE", help="Proof of a bound to write, of the first objective."),
+    ] = None,
     library: LIBRARY = None,
     as_json: opt.AS_JSON = False,
 ) -> None:
     """Show an instance, its best bound and its best schedule, with their origin."""
+    from instances.library.certificates import read_certificates, stored_certificate_text
     from solvers.problem import problem_of
     from studies.library.texts import entry_dict, show_text
 
-    check_outputs([], [instance_out, schedule_out])
+    check_outputs([], [instance_out, schedule_out, certificate_out])
     known = _read(library)
     with options({"name": "NAME", "objective": "--objective"}, name):
         listed = known.named(name)
@@ -170,6 +175,9 @@ def library_show_command(
     with library_files():
         instance = known.instance(listed.name)
         schedule = known.schedule(listed.name, names[0])
+        certificates = read_certificates(known.folder)
+        proof = certificates.get((listed.name, names[0]))
+        text = None if proof is None else stored_certificate_text(known.folder, proof)
     codec = problem_of(instance).codec
     if instance_out is not None:
         with writing(instance_out):
@@ -180,6 +188,11 @@ def library_show_command(
         else:
             with writing(schedule_out):
                 codec.write_schedule(instance, schedule, schedule_out)
+    if certificate_out is not None:
+        if text is None:
+            note(f"{certificate_out}: not written, because no certificate is stored.")
+        else:
+            write_text_output(certificate_out, lambda: text)
     if as_json:
         print_json(
             {
@@ -189,7 +202,7 @@ def library_show_command(
             }
         )
     else:
-        print_text(show_text(known, instance, entries))
+        print_text(show_text(known, instance, entries, certificates))
 
 
 MIN_HASH = 8
@@ -204,7 +217,7 @@ def library_check_command(
     ] = None,
     as_json: opt.AS_JSON = False,
 ) -> int:
-    """Verify schedules, derive bounds without search again; list violations (status 1)."""
+    """Verify schedules, bounds without search and certificates; list violations (status 1)."""
     from studies.cli.progress import RunProgress
     from studies.library.check import Finding, check_library
     from studies.library.texts import citation_text, library_summary_text
@@ -237,7 +250,8 @@ def library_check_command(
             print_text(printable(str(finding)))
         print_text(
             f"{citation_text(known)}\n{report.num_instances} instances, {report.num_schedules} schedules verified, "
-            f"{report.num_bounds} bounds without search derived again:\n"
+            f"{report.num_bounds} bounds without search derived again, "
+            f"{report.num_certificates} certificates accepted:\n"
             f"{len(report.violations) or 'no'} violation{'' if len(report.violations) == 1 else 's'}.\n"
             f"{library_summary_text(chosen)}"
         )
@@ -297,6 +311,7 @@ class UpdateOptions:
     seed: opt.SEED = 0
     evaluations: int | None = option(None, "Budget of searches, in schedules built.", metavar="E", low=1)
     confirm: bool = option(False, "Ask a second model about proven optima that nothing confirms.")
+    certify: bool = option(False, "Write proofs of bounds that the checker of certificates accepts.")
     confirm_time_limit: opt.CONFIRM_TIME_LIMIT = None
 
 
@@ -321,6 +336,7 @@ def library_update_command(
             seed=runs.seed,
             evaluations=runs.evaluations,
             confirm=runs.confirm,
+            certify=runs.certify,
             confirm_time_limit=runs.confirm_time_limit or runs.time_limit or CONFIRM_SECONDS,
         )
     except ValueError as error:

@@ -88,7 +88,7 @@ COMMANDS = {
     ),
     "library check": (
         "studies.cli.library:library_check_command",
-        "Verify schedules, derive bounds without search again; list violations (status 1).",
+        "Verify schedules, bounds without search and certificates; list violations (status 1).",
     ),
     "library update": (
         "studies.cli.library:library_update_command",

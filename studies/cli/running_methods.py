@@ -64,6 +64,9 @@ def bound_names(problem: "Problem", text: str, option: str = "--methods") -> lis
 CERTIFICATE_SECONDS = 30.0
 """Time for finding a proof that can be written, where no time limit is given."""
 
+CERTIFICATE_CASES = 4_000
+"""Cases that such a proof may distinguish, in all attempts together."""
+
 
 def write_certificate(path: Path | None, instance: "DagInstance", objective: str, time_limit: float | None) -> None:
     """Write the proof of the best bound that can be written as one, and say which; None stands for no file.
@@ -80,7 +83,10 @@ def write_certificate(path: Path | None, instance: "DagInstance", objective: str
         raise BadInputError(f"--certificate: expected none for {objective}, got {path}.")
     watch, limit = Stopwatch(), CERTIFICATE_SECONDS if time_limit is None else time_limit
     made = bound_certificate(
-        instance.without_buffers(), Objective(objective), seconds_left=lambda: max(0.0, limit - watch.seconds)
+        instance.without_buffers(),
+        Objective(objective),
+        most_cases=CERTIFICATE_CASES,
+        seconds_left=lambda: max(0.0, limit - watch.seconds),
     )
     write_text_output(path, lambda: made.text(Objective(objective)))
     note(f"{path}: {objective} at least {made.bound}, proof of kind {made.kind}.")

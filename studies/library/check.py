@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from instances.dag.contention import Contention
 from instances.dag.instance import DagInstance
 from instances.library.catalogue import library_identifier
+from instances.library.certificates import CERTIFICATE_LIST, CERTIFICATES, read_certificates, stored_certificate_text
 from instances.library.ledger import LOCK
 from instances.library.library import CATALOGUE, INSTANCES, LEDGER, SCHEDULES
 from solvers.lower_bound import lower_bound
 from solvers.problem import problem_of
+from studies.library.certify import checker_answer, proved_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -45,8 +47,8 @@ class LibraryReport:
         Errors.
     better
         Bounds without search that are larger than those of the ledger: no error, but an update is due.
-    num_instances, num_schedules, num_bounds
-        How many instances were read, schedules verified and bounds derived again.
+    num_instances, num_schedules, num_bounds, num_certificates
+        How many instances were read, schedules verified, bounds derived again and certificates accepted.
     """
 
     violations: list[Finding] = field(default_factory=list)
@@ -54,6 +56,7 @@ class LibraryReport:
     num_instances: int = 0
     num_schedules: int = 0
     num_bounds: int = 0
+    num_certificates: int = 0
 
 
 def check_library(
@@ -65,8 +68,9 @@ def check_library(
     catalogue with the identifier. Every schedule is verified (`verify_dag_schedule`, `verify_jobs_schedule`) and its
     objective computed. Every bound without search that is worth its time, and the stored bound if it needs no search,
     is derived again: no bound may exceed the objective of the schedule, and the stored bound must have its stored
-    value. Proofs by search are not repeated, and instances are not generated again; `Library.revision` covers both. An
-    update may run at the same time.
+    value. Every stored certificate is given to the checker's file, which must accept the bound that is listed. Proofs
+    by search are not repeated, and instances are not generated again; `Library.revision` covers both. An update may
+    run at the same time.
 
     Parameters
     ----------
@@ -91,12 +95,13 @@ def check_library(
 
 def _check_files(library: Library, report: LibraryReport) -> None:
     """Find files without an entry."""
-    folders = [library.folder / sub for sub in (INSTANCES, SCHEDULES)]
-    found = sorted(path for folder in (library.folder, *folders) for path in folder.iterdir())
+    folders = [library.folder / sub for sub in (INSTANCES, SCHEDULES, CERTIFICATES)]
+    found = sorted(path for folder in (library.folder, *folders) if folder.is_dir() for path in folder.iterdir())
     library = library.reread()  # after the files were listed: an update may have stored some of them just now
     known: set[Path] = {library.instance_path(name) for name in library.catalogue}
     known |= {library.schedule_path(entry) for entry in library.entries() if entry.schedule is not None}
-    known |= {library.folder / name for name in (CATALOGUE, LEDGER, LOCK)} | set(folders)
+    known |= {stored.path(library.folder) for stored in read_certificates(library.folder).values()}
+    known |= {library.folder / name for name in (CATALOGUE, LEDGER, LOCK, CERTIFICATE_LIST)} | set(folders)
     for path in found:
         if path not in known:
             place = path.relative_to(library.folder).as_posix()
@@ -129,6 +134,7 @@ def _check_instance(library: Library, name: str, report: LibraryReport) -> None:
             library, entry = now, now.entry(name, objective_name)
             problems = _schedule_problems(library, instance, entry, report)
         problems += _bound_problems(instance, entry, report)
+        problems += _certificate_problems(library, entry, report)
         report.violations += [Finding(place=place, message=message) for message in problems]
 
 
@@ -181,6 +187,25 @@ def _bound_problems(instance: DagInstance | JobsInstance, entry: LedgerEntry, re
     if stored is not None and (stored.confirmed_by is None) != (stored.confirmed_date is None):
         problems.append("bound: expected a day of the confirmation where there is one, and none elsewhere.")
     return problems
+
+
+def _certificate_problems(library: Library, entry: LedgerEntry, report: LibraryReport) -> list[str]:
+    """Let the checker's file judge the certificate of an entry, if there is one."""
+    try:
+        stored = read_certificates(library.folder).get((entry.instance, entry.objective_name))
+        if stored is None:
+            return []
+        stored_certificate_text(library.folder, stored)
+    except (OSError, ValueError) as error:
+        return [_reason(error)]
+    expected = proved_line(entry.objective_name, stored.bound)
+    answer = checker_answer(library.instance_path(entry.instance), stored.path(library.folder))
+    if answer != expected:
+        return [f"certificate: expected the checker to say {expected!r}, it says {answer!r}."]
+    report.num_certificates += 1
+    if entry.schedule is not None and stored.bound > entry.schedule.objective:
+        return [f"certificate: expected at most the objective {entry.schedule.objective}, got {stored.bound}."]
+    return []
 
 
 def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEntry) -> Sequence[Bound]:

@@ -8,11 +8,12 @@ from solvers.table import Table
 from studies.text import aligned, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from instances.dag.instance import DagInstance
     from instances.jobs.instance import JobsInstance
-    from instances.library.ledger import KnownBound, LedgerEntry, Provenance
+    from instances.library.certificates import StoredCertificate
+    from instances.library.ledger import Key, KnownBound, LedgerEntry, Provenance
     from instances.library.library import Library
 
 
@@ -70,8 +71,13 @@ def proof_state(entry: LedgerEntry) -> str:
     return PROVED if entry.status == "optimal" else OPEN
 
 
-def show_text(library: Library, instance: DagInstance | JobsInstance, entries: Sequence[LedgerEntry]) -> str:
-    """Return an instance with its bounds and schedules, for the terminal."""
+def show_text(
+    library: Library,
+    instance: DagInstance | JobsInstance,
+    entries: Sequence[LedgerEntry],
+    certificates: Mapping[Key, StoredCertificate],
+) -> str:
+    """Return an instance with its bounds, schedules and certificates, for the terminal."""
     listed = library.catalogue[entries[0].instance]
     parts = [
         aligned(
@@ -83,7 +89,10 @@ def show_text(library: Library, instance: DagInstance | JobsInstance, entries: S
             }
         )
     ]
-    parts += [aligned(_entry_rows(entry)) for entry in entries]
+    for entry in entries:
+        rows, stored = _entry_rows(entry), certificates.get((entry.instance, entry.objective_name))
+        proved = "none" if stored is None else f"at least {stored.bound} (proof of kind {stored.kind})"
+        parts.append(aligned({**rows, "certificate": proved}))
     return "\n\n".join([*parts, citation_text(library)])
 
 

@@ -24,6 +24,7 @@ from solvers.run.exact_run import Interrupt
 from solvers.run.outcome import Termination
 from solvers.run.versions import hardware, versions
 from solvers.solve import solve
+from studies.library.certify import certify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -56,6 +57,8 @@ class UpdatePlan:
         Budget of searches; None for the time limit or their default.
     confirm, confirm_time_limit
         Whether a second model is asked about a proven optimum that nothing confirms yet, and for how many seconds.
+    certify
+        Whether a certificate is written where one proves more than the stored one, within the time limit.
     """
 
     methods: Sequence[str]
@@ -65,6 +68,7 @@ class UpdatePlan:
     evaluations: int | None = None
     confirm: bool = False
     confirm_time_limit: float = CONFIRM_SECONDS
+    certify: bool = False
 
     def __post_init__(self) -> None:
         """Refuse names that neither problem knows."""
@@ -88,7 +92,7 @@ class Change:
     before, after
         The entry on disk.
     method
-        Method or bound; "confirmation" for a second model.
+        Method or bound; "confirmation" for a second model, "certificate" for a proof that a file checks.
     seconds
         Wall time of the attempt.
     is_better
@@ -139,10 +143,12 @@ def update_library(
     for entry in entries:
         instance = library.instance(entry.instance)
         update = _Update(library, instance, entry.instance, entry.objective_name, plan)
-        for name in [*plan.methods, *(["confirmation"] if plan.confirm else [])]:
+        asked = {"confirmation": plan.confirm, "certificate": plan.certify}
+        for name in [*plan.methods, *(name for name, is_asked in asked.items() if is_asked)]:
             before = update.begin()
             watch = Stopwatch()
-            is_asked = update.confirm() if name == "confirmation" else update.run(name)
+            steps = {"confirmation": update.confirm, "certificate": update.certify}
+            is_asked = steps[name]() if name in steps else update.run(name)
             library = update.library
             if is_asked:
                 on_attempt(
@@ -253,6 +259,11 @@ class _Update:
             )
             self._keep(confirmed, None)
         return True
+
+    def certify(self) -> bool:
+        """Write a certificate of the bound if none of it is stored; say whether one was stored."""
+        self.is_better = certify(self.library, self.instance, self.entry, self.plan.time_limit)
+        return self.is_better
 
     def _stored(self) -> DagSchedule | JobsSchedule | None:
         """Return the best known schedule, read under the lock because another update may be replacing it."""

@@ -34,7 +34,8 @@ TIGHT = CostModel(memory_tightness=0.8, ccr=1.0)
 def written(instance: DagInstance, objective: Objective, folder: Path) -> tuple[str, str]:
     """Write an instance and the certificate of its best bound; return the two paths."""
     write_dag_instance(instance, folder / "instance.json")
-    (folder / "certificate.txt").write_text(bound_certificate(instance, objective).text(objective))
+    made = bound_certificate(instance, objective, most_cases=40)
+    (folder / "certificate.txt").write_text(made.text(objective))
     return str(folder / "instance.json"), str(folder / "certificate.txt")
 
 
@@ -114,6 +115,8 @@ def test_no_edit_changes_an_accepted_claim(
         (("proof", "proof word-of-honour"), "kind of proof"),
         (("deadline", "deadline 99"), "expected more work than there is time"),
         (("suppose", "suppose 99 0"), "expected a task and a GPU"),
+        (("suppose", "before 1 1"), "or two tasks"),
+        (("suppose", "before 0 1"), "expected one GPU left for both"),
         (("contradiction", "window 0 5 5 1"), "a beginning before the end"),
         (("contradiction", "window 9 0 5 1"), "expected a GPU"),
         (("contradiction", "memory 0 1"), "expected a GPU with a limit"),

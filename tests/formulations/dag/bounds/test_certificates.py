@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from formulations.dag.bounds.certificates import _overlap, bound_certificate
+from formulations.dag.bounds.certificates import RefutationProof, bound_certificate, overlap
 from formulations.dag.bounds.paths import join_aware_path
 from formulations.dag.bounds.refuted_makespans import energetic, probing
 from formulations.dag.bounds.smith_columns import smith_columns
+from formulations.time_left import without_limit
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
+from solvers.solve import solve
 
 MAKESPAN, WEIGHTED = Objective.MAKESPAN, Objective.WEIGHTED_COMPLETION
 
@@ -21,19 +23,30 @@ MAKESPAN, WEIGHTED = Objective.MAKESPAN, Objective.WEIGHTED_COMPLETION
 def test_certificates_reach_energetic_reasoning(family: str) -> None:
     """Tests that windows, prices of memory and assumptions prove what energetic reasoning does, and never more."""
     instance = generate(family, tasks=9, seed=2, cost=CostModel(memory_tightness=0.8, ccr=1.0))
-    made = bound_certificate(instance, MAKESPAN)
+    made = bound_certificate(instance, MAKESPAN, most_cases=0)
     assert energetic(instance, MAKESPAN) <= made.bound <= probing(instance, MAKESPAN)
+
+
+@pytest.mark.parametrize(("family", "objective"), [("layered", MAKESPAN), ("hyperparameter-sweep", WEIGHTED)])
+def test_cases_reach_the_optimum_and_nothing_above_what_is_asked(family: str, objective: Objective) -> None:
+    """Tests that a tree of cases proves the optimum of CP-SAT, and a smaller bound where that is all that is wanted."""
+    instance = generate(family, tasks=6, seed=5, cost=CostModel(memory_tightness=0.8, ccr=1.0))
+    best = solve(instance, "cp-sat", objective=str(objective), threads=1, seed=1)
+    assert best.objective == best.lower_bound is not None
+    assert bound_certificate(instance, objective).bound == best.objective
+    assert bound_certificate(instance, objective, at_most=best.objective - 1).bound == best.objective - 1
+    assert bound_certificate(instance, objective, at_most=best.objective).kind == "refuted"
 
 
 def test_certificate_of_the_weighted_completion() -> None:
     """Tests that columns are written where they prove more than paths, with weights and prices above zero."""
     instance = generate("unrelated-machines", tasks=20, seed=1)
-    made = bound_certificate(instance, WEIGHTED)
+    made = bound_certificate(instance, WEIGHTED, most_cases=0)
     assert (made.kind, made.bound) == ("columns", smith_columns(instance, WEIGHTED))
     assert made.lines[0] == "fineness 0 32"
     assert all(int(line.split()[2]) > 0 for line in made.lines)
     huge = DagInstance.from_lists([[2**40], [3]], job_of_task=[0, 1], release=[0, 0], weight=[2**20, 1])
-    assert bound_certificate(huge, WEIGHTED).kind == "paths"
+    assert bound_certificate(huge, WEIGHTED, most_cases=0).kind != "columns"
 
 
 def test_without_time_or_tasks_something_is_written() -> None:
@@ -57,4 +70,29 @@ def test_area_of_even_work_by_hand() -> None:
 def test_least_work_inside_a_window(begin: int, end: int, least: int) -> None:
     """Tests a run of 4 ticks between ticks 2 and 10 by hand: the first or the last position has the least inside."""
     head, duration, latest = (np.array([value]) for value in (2, 4, 8))
-    assert _overlap(head, duration, latest, begin, end).tolist() == [least]
+    assert overlap(head, duration, latest, begin, end).tolist() == [least]
+
+
+def three_jobs() -> DagInstance:
+    """Return three jobs of one task each on one GPU."""
+    return DagInstance.from_lists([[3], [2], [4]], job_of_task=[0, 1, 2], release=[0] * 3, weight=[1] * 3)
+
+
+def test_orders_are_cases_by_hand() -> None:
+    """Tests two tasks on one GPU, each with a successor elsewhere: whichever comes first, the other one is late."""
+    gpus = [[4, None, None], [4, None, None], [None, 5, None], [None, None, 5]]
+    instance = DagInstance.from_lists(gpus, edges=[(0, 2, 0), (1, 3, 0)])
+    assert RefutationProof(instance, MAKESPAN, 12, without_limit).lines(2) is not None  # 4 + 4 + 5 by windows of work
+    assert RefutationProof(instance, MAKESPAN, 13, without_limit).lines(2, by_cases=True) is None  # there is a schedule
+    jobs = three_jobs()
+    assert RefutationProof(jobs, WEIGHTED, 15, without_limit).lines(2) is None
+    lines = RefutationProof(jobs, WEIGHTED, 15, without_limit).lines(2, by_cases=True)  # the optimum is 2 + 5 + 9
+    assert lines is not None
+    assert {line.split()[0] for line in lines} >= {"before", "contradiction"}
+    assert RefutationProof(jobs, WEIGHTED, 16, without_limit).lines(2, by_cases=True) is None
+
+
+def test_no_seconds_are_no_proof_by_cases() -> None:
+    """Tests that cases end when the time does."""
+    assert RefutationProof(three_jobs(), WEIGHTED, 15, lambda: 0.0).lines(2, by_cases=True) is None
+    assert RefutationProof(three_jobs(), WEIGHTED, 15, without_limit, most_cases=0).lines(2, by_cases=True) is None
