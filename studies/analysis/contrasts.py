@@ -15,7 +15,7 @@ from studies.analysis.ranks import LEVEL
 from studies.text import NONE, p_text, percent, points, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -102,8 +102,6 @@ def contrast_table(
         Column("p Holm", "holm_p_value", p_text, is_number=True),
     )
     records = found.to_dict("records")
-    least = max((row["least_holm_p_value"] or 1.0 for row in records), default=1.0)
-    power = f"no p-value of this table can be below {p_text(least)}"
     return Table.of(
         columns,
         records,
@@ -113,11 +111,22 @@ def contrast_table(
             "difference: mean over instances of the gap of the method less that of the other, in percentage points, "
             "with a bootstrap interval over instances; below 0 where the method is better. p Holm: two-sided Wilcoxon "
             f"signed-rank test over instances after Holm's correction for the {len(records)} rows; with so many "
-            "instances " + (f"{power}." if least <= LEVEL else f"{power}: THE TABLE CAN SHOW NO SIGNIFICANCE."),
+            f"instances {_power(records)}",
         ],
         records=records,
         fields=list(found.columns),
     )
+
+
+def _power(records: Sequence[Mapping[str, Any]]) -> str:
+    """Say how small a p-value can be at all, and which groups have too few instances to show anything."""
+    least = {row["group"]: row["least_holm_p_value"] or 1.0 for row in records}
+    smallest = min(least.values(), default=1.0)
+    told = f"no p-value of this table can be below {p_text(smallest)}"
+    if smallest > LEVEL:
+        return f"{told}: THE TABLE CAN SHOW NO SIGNIFICANCE."
+    weak = [f"{group} ({p_text(value)})" for group, value in least.items() if value > LEVEL]
+    return f"{told}; NO SIGNIFICANCE CAN BE SHOWN by the rows of {', '.join(weak)}." if weak else f"{told}."
 
 
 def factor_table(frame: pd.DataFrame, headings: Sequence[str], by: str, separator: str = "; ") -> Table:

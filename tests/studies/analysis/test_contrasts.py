@@ -52,6 +52,9 @@ def test_groups_and_both_directions() -> None:
     assert found["least_holm_p_value"].tolist() == pytest.approx([1.0] * 4)
     assert "CAN SHOW NO SIGNIFICANCE" in contrast_table(_frame(), [("net; rank", "none; rank")], by="size").notes[0]
     assert "CAN SHOW NO" not in contrast_table(_frame(9), [("net; rank", "none; rank")]).notes[0]
+    mixed = _frame(14).assign(size=lambda frame: (frame["instance"].isin(["i0", "i1", "i2"])).astype(int))
+    (note,) = contrast_table(mixed, [("net; rank", "none; rank")], by="size").notes
+    assert note.endswith("can be below 0.0020; NO SIGNIFICANCE CAN BE SHOWN by the rows of 1 (0.5000).")
 
 
 def test_misuse_is_named() -> None:
