@@ -85,4 +85,5 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     sys.path.insert(0, os.getcwd())
     module, _, function = sys.argv[1].partition(":")
-    write_operators(*getattr(importlib.import_module(module), function)(), sys.argv[2])
+    model, inputs = getattr(importlib.import_module(module), function)()
+    write_operators(model, inputs, sys.argv[2])

@@ -12,7 +12,7 @@ from instances.dag.instance import NO_LIMIT, NOT_ALLOWED, DagInstance
 from instances.rounding import RoundingWarning, ticks_from_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,9 @@ class TaskGraph:
     drawn_ticks
         Smallest and largest duration of each task in ticks, where durations are uniform random numbers for every GPU by
         itself, whatever the work; empty where they follow from the work.
+    efficiency
+        By name of a kind of GPU, the share of the roofline that each task reaches there; on other kinds it is that of
+        the cost model.
     """
 
     name: str
@@ -54,6 +57,7 @@ class TaskGraph:
     release_seconds: Sequence[float] = (0.0,)
     weight: Sequence[int] = field(default=(1,))
     drawn_ticks: Sequence[tuple[int, int]] = ()
+    efficiency: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 def dag_instance_from_graph(
@@ -131,7 +135,9 @@ def _noisy_seconds(
     flops, moved = np.array(graph.flops, dtype=np.float64), np.array(graph.moved_bytes, dtype=np.float64)
     roofline = np.column_stack(
         [
-            kind_of_name[name].roofline_seconds(flops, moved, precision=cost.precision, efficiency=cost.efficiency)
+            kind_of_name[name].roofline_seconds(
+                flops, moved, precision=cost.precision, efficiency=np.array(graph.efficiency.get(name, cost.efficiency))
+            )
             for name in kinds
         ]
     )

@@ -122,22 +122,55 @@ def operator_flops(
     return float(size * max(PER_ELEMENT[kind], 1))
 
 
-MEASURED_EFFICIENCY = {"linear": 0.73, "matrix product": 0.57, "softmax": 0.77, "norm": 0.50, "element-wise": 0.77}
-"""Roofline over measured time by class: medians over seven kinds of GPU of NeuSight's float32 measurements.
+MEASURED_EFFICIENCY: dict[str, dict[str, dict[str, float]]] = {
+    "fp32": {
+        "element-wise": {
+            "": 0.77,
+            "P100": 0.71,
+            "V100-32GB": 0.83,
+            "T4": 0.79,
+            "A100-40GB": 0.84,
+            "A100-80GB": 0.61,
+            "H100": 0.77,
+        },
+        "norm": {"": 0.50, "P100": 0.39, "T4": 0.59, "A100-40GB": 0.59, "A100-80GB": 0.35, "L4": 0.77, "H100": 0.39},
+        "linear layer": {"": 0.73, "P100": 0.76, "T4": 0.52, "A100-80GB": 0.87, "L4": 0.33},
+        "matrix product": {
+            "": 0.57,
+            "P100": 0.49,
+            "V100-32GB": 0.58,
+            "T4": 0.43,
+            "A100-80GB": 0.59,
+            "L4": 0.63,
+            "H100": 0.50,
+        },
+        "softmax": {"": 0.77, "P100": 0.66, "T4": 0.75, "A100-40GB": 0.81, "A100-80GB": 0.69},
+    },
+    "fp16": {
+        "embedding": {"": 0.17, "A40": 0.45, "A100-80GB": 0.14, "H100": 0.17},
+        "norm": {"": 0.59, "A40": 0.63, "A100-80GB": 0.47, "H100": 0.59},
+        "linear layer": {"": 0.65, "A40": 0.71, "A100-80GB": 0.65},
+        "element-wise": {"": 0.52, "A40": 0.65},
+    },
+}
+"""Roofline over measured time by precision, class and kind of GPU; "" stands for any kind that is not named.
 
-Lee, Phanishayee and Mahajan (2025), NeuSight, ASPLOS; github sitar-lab/NeuSight @ 6945927, MIT licence. The benchmark
-``run_roofline_errors`` makes them, docs/models.md, section 5 says how far they carry. Convolutions, pooling and moving
-data were not measured.
+Of single precision from NeuSight's measurements on seven kinds (Lee, Phanishayee and Mahajan (2025), NeuSight, ASPLOS;
+github sitar-lab/NeuSight @ 6945927, MIT licence), of half precision from Vidur's on three (Agrawal and others (2024),
+Vidur, MLSys; github microsoft/vidur @ 7d47513, MIT licence). The benchmark ``run_roofline_errors`` makes them,
+docs/models.md, section 5 says how far they carry. Convolutions, pooling and moving data were not measured.
 """
 
 
-def measured_efficiency(kind: str, *, has_weights: bool) -> float | None:
-    """Return the measured efficiency of an operator, of a fused one by its first part; None where there is none."""
+def operator_class(kind: str, *, has_weights: bool) -> str | None:
+    """Return the class of an operator in `MEASURED_EFFICIENCY`, of a fused one by its first part; None without one."""
     first = kind.partition("+")[0]
     if first in ("Gemm", "MatMul", "Einsum"):
-        return MEASURED_EFFICIENCY["linear" if has_weights else "matrix product"]
+        return "linear layer" if has_weights else "matrix product"
     if first in ("Softmax", "LogSoftmax"):
-        return MEASURED_EFFICIENCY["softmax"]
+        return "softmax"
     if first.endswith("Normalization"):
-        return MEASURED_EFFICIENCY["norm"]
-    return MEASURED_EFFICIENCY["element-wise"] if first in ELEMENT_WISE else None
+        return "norm"
+    if first == "Gather" and has_weights:
+        return "embedding"
+    return "element-wise" if first in ELEMENT_WISE else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from instances.readers.dag.measured_graph import DEFAULT_CLUSTER, READER_COST
 from instances.readers.dag.onnx_costs import (
     ELEMENT_WISE,
     MATRIX_OPERATORS,
+    MEASURED_EFFICIENCY,
     UNKNOWN_COST,
     VIEWS,
-    measured_efficiency,
+    operator_class,
     operator_flops,
 )
 from instances.readers.dag.operator_graph import Operator, fused, operator_task_graph
@@ -63,8 +63,9 @@ def read_onnx(
     fuse
         Whether element-wise operators are joined with the operator before them where nobody else reads its result.
     calibrated
-        Whether classes of operators reach the share of the roofline that was measured for them (`MEASURED_EFFICIENCY`)
-        instead of the share of the cost model; classes without a measurement keep the latter.
+        Whether classes of operators reach the share of the roofline that was measured for them on each kind of GPU, in
+        single or half precision (`MEASURED_EFFICIENCY`), instead of the share of the cost model, which classes without
+        a measurement keep. The name of the instance says so.
     batch
         Size of a first dimension of the inputs that the model leaves open.
     dimensions
@@ -123,36 +124,31 @@ def network_instance(
 ) -> DagInstance:
     """Put the operators of a forward pass on a cluster; `read_onnx` says what the parameters mean."""
     cost = READER_COST if cost is None else cost
+    cluster = parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster
     operators = fused(operators) if fuse else operators
+    if calibrated and cost.precision not in MEASURED_EFFICIENCY:
+        raise ValueError(f"calibrated: expected a precision of {', '.join(MEASURED_EFFICIENCY)}, got {cost.precision}.")
     graph = operator_task_graph(
-        [_calibrated(each, cost.efficiency) for each in operators] if calibrated else operators,
-        name=name,
+        operators,
+        name=f"{name} (calibrated {cost.precision})" if calibrated else name,
         training=training,
         parameter_copies=parameter_copies,
+        efficiency={
+            kind.name: [_reached(each, kind.name, cost) for each in operators] for kind in cluster.kinds if calibrated
+        },
     )
-    return dag_instance_from_graph(
-        graph,
-        parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster,
-        cost,
-        np.random.default_rng(seed),
-    )
+    return dag_instance_from_graph(graph, cluster, cost, np.random.default_rng(seed))
 
 
 RESHAPES_FROM_SHAPES = 14
 """First version of the operators for which onnx infers the result of a reshape whose target is computed from shapes."""
 
 
-def _calibrated(operator: Operator, efficiency: float) -> Operator:
-    """Return an operator with the work that takes its calibrated time at an efficiency of the cost model."""
-    reached = measured_efficiency(operator.kind, has_weights=operator.parameter_bytes > 0)
-    factor = 1.0 if reached is None else efficiency / reached
-    return replace(
-        operator,
-        flops=operator.flops * factor,
-        weight_gradient_flops=operator.weight_gradient_flops * factor,
-        data_gradient_flops=operator.data_gradient_flops * factor,
-        moved_bytes=operator.moved_bytes * factor,
-    )
+def _reached(operator: Operator, kind: str, cost: CostModel) -> float:
+    """Return the share of the roofline that an operator reaches on a kind of GPU, that of the cost model by default."""
+    what = operator_class(operator.kind, has_weights=operator.parameter_bytes > 0)
+    measured = MEASURED_EFFICIENCY[cost.precision].get(what or "", {})
+    return measured.get(kind, measured.get("", cost.efficiency))
 
 
 def _sizes(text: str) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from instances.dag.task_graph import TaskGraph
@@ -95,7 +96,12 @@ def fused(operators: Sequence[Operator]) -> list[Operator]:
 
 
 def operator_task_graph(
-    operators: Sequence[Operator], *, name: str, training: bool = False, parameter_copies: float | None = None
+    operators: Sequence[Operator],
+    *,
+    name: str,
+    training: bool = False,
+    parameter_copies: float | None = None,
+    efficiency: Mapping[str, Sequence[float]] = MappingProxyType({}),
 ) -> TaskGraph:
     """Return the tasks of a forward pass, or of a forward and a backward pass.
 
@@ -110,6 +116,8 @@ def operator_task_graph(
         In an order in which results are there before they are read.
     parameter_copies
         Memory for parameters in multiples of them; default 1, with `training` 2 (weights and gradients).
+    efficiency
+        By kind of GPU the share of the roofline that each operator and its backward pass reach (`TaskGraph`).
 
     Raises
     ------
@@ -139,6 +147,7 @@ def operator_task_graph(
             for operator in operators
         ],
         edges=[(tail, head, size) for (tail, head), size in edges.items()],
+        efficiency=efficiency,
     )
     return _with_backward(graph, operators, learns, copies) if training else graph
 
@@ -166,4 +175,5 @@ def _with_backward(graph: TaskGraph, operators: Sequence[Operator], learns: list
         moved_bytes=[*graph.moved_bytes, *moved],
         memory_bytes=[*graph.memory_bytes, *memory],
         edges=[*graph.edges, *edges],
+        efficiency={kind: [*own, *(own[task] for task in order)] for kind, own in graph.efficiency.items()},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,14 @@ def test_names_are_the_documented_ones() -> None:
     assert " ".join(GPU_KINDS) == documented
     assert " ".join(kind.name for kind in GPU_KINDS.values()) == documented
     assert all("datasheet" in kind.source or "whitepaper" in kind.source for kind in GPU_KINDS.values())
+
+
+def test_every_figure_has_a_source_and_says_whether_it_was_looked_up() -> None:
+    """Tests that the manual's table says of every kind what was compared, and what was not verified."""
+    page = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
+    for kind in GPU_KINDS.values():
+        assert re.search(r" agrees? with \w+| say |^not verified$", kind.looked_up), kind.name
+        assert f"| {kind.name} | {kind.looked_up} |\n" in page, kind.name
 
 
 @pytest.mark.parametrize(

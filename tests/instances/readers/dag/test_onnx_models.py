@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,10 @@ import pytest
 
 import optgap
 from instances.clusters.cost_model import CostModel
+from instances.readers.dag.onnx_costs import MEASURED_EFFICIENCY
 from instances.readers.dag.onnx_models import onnx_operators, read_onnx
+from tests.benchmarks.run_roofline_errors import neusight, shipped, vidur
+from tests.real_data import real_data
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -131,8 +135,39 @@ def test_calibrated_durations(tmp_path: Path) -> None:
     fused = read_onnx(path, cluster=cluster, cost=cost, calibrated=True, fuse=True)
     assert fused.task_names == ("MatMul product", "Softmax+Relu soft")
     convolution = write(tmp_path, model(*BLOCK[:1], inputs={"x": [1, 3, 4, 4]}, weights=WEIGHTS))
-    both = [read_onnx(convolution, cost=cost, calibrated=each).sha256 for each in (False, True)]
-    assert both[0] == both[1]
+    both = [read_onnx(convolution, cost=cost, calibrated=each) for each in (False, True)]
+    assert both[0].durations.tolist() == both[1].durations.tolist()
+    assert both[1].name == f"{both[0].name} (calibrated fp32)"
+    cost = replace(cost, precision="tf32")
+    with pytest.raises(ValueError, match="calibrated: expected a precision of fp32, fp16, got tf32"):
+        read_onnx(path, cost=cost, calibrated=True)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_calibrated_by_kind(tmp_path: Path, training: bool) -> None:
+    """Tests that a kind with an efficiency of its own takes that, also backwards and in half precision."""
+    nodes = (node("MatMul", "x w", "product"), node("Add", "product b", "last"))
+    path = write(tmp_path, model(*nodes, inputs={"x": [64, 32]}, weights={"w": [32, 16], "b": [16]}))
+    cluster = optgap.parse_cluster("1xT4+1xK80+1xA40")
+    tables = {
+        "fp32": [[0.52, 0.73, 0.73], [0.79, 0.77, 0.77]],
+        "fp16": [[0.65, 0.65, 0.71], [0.52, 0.52, 0.65]],
+    }
+    for precision, reached in tables.items():
+        cost = CostModel(tick_seconds=1e-12, heterogeneity=0.0, precision=precision, efficiency=0.5)
+        plain, calibrated = (
+            read_onnx(path, cluster=cluster, cost=cost, calibrated=each, training=training).durations
+            for each in (False, True)
+        )
+        expected = np.array([*reached, *reversed(reached)] if training else reached)
+        assert calibrated == pytest.approx(plain * 0.5 / expected, rel=1e-3)
+
+
+def test_calibration_is_that_of_the_measurements() -> None:
+    """Tests the shipped efficiencies against those that the public measurements give."""
+    for name in ("neusight/op_latency_ms.csv.gz", "vidur/compute/a40/phi-2_mlp.csv.gz"):
+        real_data(name)
+    assert {"fp32": shipped(neusight()), "fp16": shipped(vidur())} == MEASURED_EFFICIENCY
 
 
 FLOPS = {

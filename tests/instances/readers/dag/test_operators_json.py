@@ -86,7 +86,7 @@ def test_options(tmp_path: Path) -> None:
     assert read_operators(path, fuse=True, cluster=cluster).num_tasks == 3  # its input has another reader
     plain = read_operators(path, cluster=cluster, cost=BARE).durations[:, 0]
     calibrated = read_operators(path, calibrated=True, cluster=cluster, cost=BARE).durations[:, 0]
-    assert calibrated.tolist() == [round(20_000 / 0.73), round(40_000 / 3 / 0.77), plain[2]]
+    assert calibrated.tolist() == [round(20_000 / 0.52), round(40_000 / 3 / 0.79), plain[2]]
 
 
 @pytest.mark.parametrize(
