@@ -153,7 +153,7 @@ def shape_of(file: Path) -> tuple[int, int, list[list[int]]]:
     return 1 + max(map(max, mine)), 1 + max(m for row in passes for _, m in row), mine
 
 
-def compare(file: Path, seconds: float) -> dict[str, Any]:
+def differences_of(file: Path, seconds: float) -> dict[str, Any]:
     """Train in all ways and return the largest differences.
 
     Raises `SystemExit` if the processes do not end in time, as they would where passes wait for each other.
@@ -200,7 +200,7 @@ def compare(file: Path, seconds: float) -> dict[str, Any]:
     }
 
 
-def main() -> None:
+def _main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="CSV file to run, or with --dump to write")
@@ -213,11 +213,11 @@ def main() -> None:
     if given.dump is not None:
         dump(0, given.ranks, "", str(given.file), (given.dump, given.micro_batches, given.chunks))
         return
-    answer = compare(given.file, given.seconds)
+    answer = differences_of(given.file, given.seconds)
     print(json.dumps(answer))
     if not all(each <= TOLERANCE for part in answer["differences"].values() for each in part.values()):
         sys.exit(1)
 
 
 if __name__ == "__main__":
-    main()
+    _main()
