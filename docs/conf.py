@@ -50,6 +50,7 @@ autodoc_member_order = "bysource"
 COPIED = {
     "notebooks": "more/notebooks",
     "studies/results": "more/results",
+    "studies/README.md": "more/studies.md",
     "CHANGELOG.md": "more/changelog.md",
     "CONTRIBUTING.md": "more/contributing.md",
     "instances/library/README.md": "more/library.md",
@@ -82,7 +83,9 @@ def site_page(path: Path) -> str | None:
     """Return the page of the site that shows a file of the repository, None if there is none."""
     for source, target in COPIED.items():
         if path == ROOT / source:
-            return target if path.is_file() else "index.md"
+            return target if path.is_file() else "gallery.md"
+        if path.is_file() and path.is_relative_to(ROOT / source):
+            return f"{target}/{path.relative_to(ROOT / source)}"
     return str(path.relative_to(DOCS)) if path.is_relative_to(DOCS) and path.is_file() else None
 
 
@@ -104,7 +107,32 @@ def lead_links_to_pages(app: object, page: str, text: list[str]) -> None:
         text[0] = f"# Results of the study {Path(page).name}\n\n{text[0]}"
 
 
+def add_pictures(app: Sphinx, error: Exception | None) -> None:
+    """Put the first figure of each notebook into the gallery; without results of notebooks the words stay."""
+    gallery = Path(app.outdir) / "gallery.html"
+    if error is not None or not gallery.exists():
+        return
+
+    def picture(match: re.Match[str]) -> str:
+        name, words = match.groups()
+        text = (gallery.parent / "more" / "notebooks" / f"{name}.html").read_text(encoding="utf-8")
+        if found := re.search(r'<img [^>]*src="(?:\.\./)*(_images/[^"]+)"', text):
+            source = found[1]
+        elif found := re.search(r"<svg xmlns:xlink.*?</svg>", text, re.DOTALL):
+            source = f"_images/{name}.svg"
+            (gallery.parent / "_images").mkdir(exist_ok=True)
+            (gallery.parent / source).write_text(found[0], encoding="utf-8")
+        else:
+            return match[0]
+        style = "max-width: 100%; max-height: 24rem; background: white"
+        return f'<p><img src="{source}" alt="{words}" style="{style}" loading="lazy"></p>'
+
+    text = re.sub(r'<p data-notebook="(\w+)">([^<]*)</p>', picture, gallery.read_text(encoding="utf-8"))
+    gallery.write_text(text, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Prepare the pages."""
     copy_pages()
     app.connect("source-read", lead_links_to_pages)
+    app.connect("build-finished", add_pictures)

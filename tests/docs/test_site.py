@@ -36,6 +36,13 @@ def test_every_page_is_in_the_contents() -> None:
         assert any(page.with_suffix("").match(entry) for entry in entries), page
 
 
+def test_gallery_has_every_notebook() -> None:
+    """Tests that the gallery names each notebook, and has words for each picture."""
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    notebooks = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert sorted(re.findall(r'<p data-notebook="(\w+)">[^<]{20,}</p>', gallery)) == notebooks
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the site without executing notebooks; skip where its packages are not installed."""
