@@ -6,11 +6,13 @@ import csv
 import warnings
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from instances.clusters.cost_model import CostModel
+from instances.clusters.gpu_kinds import GPU_KINDS, gpu_kind
 from instances.dag.conversion import dag_instance_from_seconds
 from instances.dag.instance import NOT_ALLOWED
 from instances.parameters import fields_as_parameters
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 
 _OWN_COLUMNS = ("task", "seconds", "memory_bytes", "job")
+_DURATIONS = ("operator", "kind", "seconds")
+_MEASURED = ("class", "flops", "moved_bytes", "precision", "device", "versions", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +240,8 @@ def _table(text: str, what: str, *, required: Sequence[str], optional: Sequence[
 def read_durations(path: str | PathLike[str]) -> dict[tuple[str, str], float]:
     """Read measured durations: a CSV table with the columns ``operator``, ``kind`` and ``seconds``, or a trace.
 
-    A trace is a JSON file of Chrome's format, such as that of PyTorch's profiler (`trace_durations`).
+    A trace is a JSON file of Chrome's format, such as that of PyTorch's profiler (`trace_durations`). The other columns
+    that ``optgap/measure_operators.py`` writes are for `read_efficiencies`.
 
     Returns seconds by operator and kind of GPU. Raises an `OSError` if the file cannot be read, and a `ValueError` if
     it has another form or names a pair twice; the message gives the place.
@@ -245,12 +250,40 @@ def read_durations(path: str | PathLike[str]) -> dict[tuple[str, str], float]:
     if text.lstrip()[:1] in ("{", "["):
         return trace_durations(text)
     found: dict[tuple[str, str], float] = {}
-    for place, row in _table(text, "durations", required=("operator", "kind", "seconds"), optional=()).rows:
+    for place, row in _table(text, "durations", required=_DURATIONS, optional=_MEASURED).rows:
         pair = (row["operator"], row["kind"])
         if pair in found:
             raise ValueError(f"{place}: expected each operator and kind once, got {pair[0]} on {pair[1]} again.")
         found[pair] = number_field(row["seconds"], place, "seconds")
     return found
+
+
+def read_efficiencies(path: str | PathLike[str], precision: str) -> dict[str, dict[str, float]]:
+    """Return how much of the roofline operators reached, from a table that ``optgap/measure_operators.py`` wrote.
+
+    By class and kind of GPU it is the median of roofline over measured time, over all rows of a precision; "" stands
+    for kinds that are not in the table and has the median over those that are.
+
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it has another form, names a kind that is not
+    in the catalogue, or has no row of the precision; the message gives the place.
+    """
+    ratios: dict[tuple[str, str], list[float]] = {}
+    for place, row in _table(read_text(path), "durations", required=(*_DURATIONS, *_MEASURED)).rows:
+        if row["precision"] != precision:
+            continue
+        flops, moved, seconds = (number_field(row[key], place, key) for key in ("flops", "moved_bytes", "seconds"))
+        if row["kind"] not in GPU_KINDS or not row["class"] or not seconds or not flops + moved:
+            expected = "a kind of the catalogue, a class, work and a time above 0"
+            got = shortened(",".join(row[key] for key in ("kind", "class", "flops", "moved_bytes", "seconds")))
+            raise ValueError(f"{place}: expected {expected}, got {got}.")
+        roofline = gpu_kind(row["kind"]).roofline_seconds(np.array([flops]), np.array([moved]), precision=precision)
+        ratios.setdefault((row["class"], row["kind"]), []).append(float(roofline[0]) / seconds)
+    if not ratios:
+        raise ValueError(f"document: expected rows of precision {precision}, got none.")
+    found: dict[str, dict[str, float]] = {what: {} for what, _ in ratios}
+    for (what, kind), own in ratios.items():
+        found[what][kind] = median(own)
+    return {what: {"": median(of.values()), **of} for what, of in found.items()}
 
 
 def with_measured_durations(instance: DagInstance, seconds: dict[tuple[str, str], float]) -> tuple[DagInstance, int]:

@@ -173,4 +173,8 @@ def operator_class(kind: str, *, has_weights: bool) -> str | None:
         return "norm"
     if first == "Gather" and has_weights:
         return "embedding"
+    if first in ("Conv", "ConvTranspose"):
+        return "convolution"
+    if first == "Attention":
+        return "attention"
     return "element-wise" if first in ELEMENT_WISE else None

@@ -11,6 +11,7 @@ import numpy as np
 from instances.clusters.cluster import parse_cluster
 from instances.dag.task_graph import dag_instance_from_graph
 from instances.frozen_array import MAX_INTEGER
+from instances.readers.dag.csv_tables import read_efficiencies
 from instances.readers.dag.measured_graph import DEFAULT_CLUSTER, READER_COST
 from instances.readers.dag.onnx_costs import (
     ELEMENT_WISE,
@@ -26,6 +27,7 @@ from instances.readers.text_fields import check_at_least, instance_name, shorten
 from instances.text_file import read_content
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from onnx import GraphProto, ModelProto, NodeProto, TypeProto
@@ -41,6 +43,7 @@ def read_onnx(
     training: bool = False,
     fuse: bool = False,
     calibrated: bool = False,
+    calibration: str | None = None,
     batch: int = 1,
     dimensions: str = "",
     parameter_copies: float | None = None,
@@ -66,6 +69,9 @@ def read_onnx(
         Whether classes of operators reach the share of the roofline that was measured for them on each kind of GPU, in
         single or half precision (`MEASURED_EFFICIENCY`), instead of the share of the cost model, which classes without
         a measurement keep. The name of the instance says so.
+    calibration
+        Table of measurements whose efficiencies are used instead, such as ``optgap/measure_operators.py`` writes it
+        (`read_efficiencies`).
     batch
         Size of a first dimension of the inputs that the model leaves open.
     dimensions
@@ -103,6 +109,7 @@ def read_onnx(
         training=training,
         fuse=fuse,
         calibrated=calibrated,
+        calibration=calibration,
         parameter_copies=parameter_copies,
         cluster=cluster,
         cost=cost,
@@ -117,6 +124,7 @@ def network_instance(
     training: bool,
     fuse: bool,
     calibrated: bool,
+    calibration: str | None,
     parameter_copies: float | None,
     cluster: Cluster | None,
     cost: CostModel | None,
@@ -126,16 +134,16 @@ def network_instance(
     cost = READER_COST if cost is None else cost
     cluster = parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster
     operators = fused(operators) if fuse else operators
-    if calibrated and cost.precision not in MEASURED_EFFICIENCY:
-        raise ValueError(f"calibrated: expected a precision of {', '.join(MEASURED_EFFICIENCY)}, got {cost.precision}.")
+    reached = _calibration(calibrated, calibration, cost.precision)
+    source = cost.precision if calibration is None else instance_name(calibration)
+    classes = [operator_class(each.kind, has_weights=each.parameter_bytes > 0) or "" for each in operators]
+    of = [reached.get(what, {"": cost.efficiency}) for what in classes]
     graph = operator_task_graph(
         operators,
-        name=f"{name} (calibrated {cost.precision})" if calibrated else name,
+        name=f"{name} (calibrated {source})" if reached else name,
         training=training,
         parameter_copies=parameter_copies,
-        efficiency={
-            kind.name: [_reached(each, kind.name, cost) for each in operators] for kind in cluster.kinds if calibrated
-        },
+        efficiency={kind.name: [own.get(kind.name, own[""]) for own in of] for kind in cluster.kinds if reached},
     )
     return dag_instance_from_graph(graph, cluster, cost, np.random.default_rng(seed))
 
@@ -144,11 +152,16 @@ RESHAPES_FROM_SHAPES = 14
 """First version of the operators for which onnx infers the result of a reshape whose target is computed from shapes."""
 
 
-def _reached(operator: Operator, kind: str, cost: CostModel) -> float:
-    """Return the share of the roofline that an operator reaches on a kind of GPU, that of the cost model by default."""
-    what = operator_class(operator.kind, has_weights=operator.parameter_bytes > 0)
-    measured = MEASURED_EFFICIENCY[cost.precision].get(what or "", {})
-    return measured.get(kind, measured.get("", cost.efficiency))
+def _calibration(calibrated: bool, path: str | None, precision: str) -> Mapping[str, Mapping[str, float]]:
+    """Return the efficiencies that are used by class and kind of GPU, none where no calibration is wanted."""
+    if path is not None:
+        try:
+            return read_efficiencies(path, precision)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"calibration: expected a table of measurements, got {path}: {error}") from error
+    if calibrated and precision not in MEASURED_EFFICIENCY:
+        raise ValueError(f"calibrated: expected a precision of {', '.join(MEASURED_EFFICIENCY)}, got {precision}.")
+    return MEASURED_EFFICIENCY[precision] if calibrated else {}
 
 
 def _sizes(text: str) -> dict[str, int]:

@@ -27,6 +27,7 @@ def read_operators(
     training: bool = False,
     fuse: bool = False,
     calibrated: bool = False,
+    calibration: str | None = None,
     parameter_copies: float | None = None,
     cluster: Cluster | None = None,
     cost: CostModel | None = None,
@@ -41,7 +42,7 @@ def read_operators(
 
     Parameters
     ----------
-    training, fuse, calibrated, parameter_copies
+    training, fuse, calibrated, calibration, parameter_copies
         As in `read_onnx`.
     cluster, cost, seed
         As in `read_onnx`.
@@ -81,6 +82,7 @@ def read_operators(
         training=training,
         fuse=fuse,
         calibrated=calibrated,
+        calibration=calibration,
         parameter_copies=parameter_copies,
         cluster=cluster,
         cost=cost,

@@ -1,0 +1,105 @@
+"""Tests of the script that measures operators; what needs torch is skipped where it is absent."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import optgap
+from instances.clusters.cost_model import CostModel
+from instances.readers.dag.csv_tables import read_durations, read_efficiencies, with_measured_durations
+from instances.readers.dag.operators_json import read_operators
+from optgap import measure_operators
+from tests.torch_python import run_with_torch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = [
+    "MatMul a,T4,0.002,matrix product,8.1e9,0,fp32,Tesla T4,torch 2.13.0,2026-11-23",  # half of 8.1 TFLOPS
+    "MatMul b,T4,0.004,matrix product,8.1e9,0,fp32,Tesla T4,torch 2.13.0,2026-11-23",
+    "MatMul c,P100,0.002,matrix product,9.3e9,0,fp32,P100,torch 2.13.0,2026-11-23",
+    "Conv d,T4,0.004,convolution,0,3e8,fp32,Tesla T4,torch 2.13.0,2026-11-23",  # a quarter of 300 GB/s
+    "Conv d half,T4,0.5,convolution,0,3e8,fp16,Tesla T4,torch 2.13.0,2026-11-23",
+]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Write a table as the script does."""
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join([",".join(measure_operators.COLUMNS), *ROWS]) + "\n")
+    return path
+
+
+def test_efficiencies_by_hand(table: Path) -> None:
+    """Tests medians by class and kind, the median over kinds, and that other precisions are left out."""
+    assert read_efficiencies(table, "fp32") == {
+        "matrix product": {"": 0.4375, "T4": 0.375, "P100": 0.5},
+        "convolution": {"": 0.25, "T4": 0.25},
+    }
+    with pytest.raises(ValueError, match="document: expected rows of precision tf32, got none"):
+        read_efficiencies(table, "tf32")
+    table.write_text(table.read_text().replace(",T4,", ",x86_64,"))
+    with pytest.raises(ValueError, match="line 2: expected a kind of the catalogue, a class, work and a time above 0"):
+        read_efficiencies(table, "fp32")
+
+
+def test_a_table_calibrates_a_network(table: Path, tmp_path: Path) -> None:
+    """Tests that a convolution takes four times its roofline, and that the name of the instance says by what."""
+    operator = {
+        "kind": "Conv",
+        "name": "c",
+        "flops": 1,
+        "parameter_bytes": 0,
+        "inputs": {"x": 0},
+        "outputs": {"c": 3e8},
+    }
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps({"format": "optgap/operators", "version": 1, "operators": [operator]}))
+    cost = CostModel(tick_seconds=1e-6, heterogeneity=0.0, precision="fp32", efficiency=1.0)
+    cluster = optgap.parse_cluster("1xT4")
+    made = [read_operators(path, calibration=each, cluster=cluster, cost=cost) for each in (None, str(table))]
+    assert [instance.durations.tolist() for instance in made] == [[[1000]], [[4000]]]
+    assert made[1].name == "net (calibrated mine)"
+    with pytest.raises(ValueError, match="calibration: expected a table of measurements, got nowhere"):
+        read_operators(path, calibration="nowhere.csv")
+
+
+def test_durations_are_read(table: Path) -> None:
+    """Tests that `--durations` reads the same table, and that its operators take the place of modelled durations."""
+    seconds = read_durations(table)
+    assert seconds["Conv d", "T4"] == 0.004
+    instance = optgap.from_lists([[7], [9]], task_names=["Conv d", "Relu"], gpu_kinds=["T4"], tick_seconds=1e-3)
+    measured, count = with_measured_durations(instance, seconds)
+    assert (measured.durations.tolist(), count) == ([[4], [9]], 1)
+
+
+@pytest.mark.slow
+def test_measured_on_the_processor(tmp_path: Path) -> None:
+    """Tests a small grid on the processor: every class is there, times are above 0, and larger products take longer."""
+    path = tmp_path / "cpu.csv"
+    options = ("--device", "cpu", "--largest", "256", "--repeats", "3", "--threads", "1", "--kind", "T4")
+    run_with_torch(measure_operators.__file__, path, *options)
+    rows = list(csv.DictReader(path.open()))
+    assert list(rows[0]) == measure_operators.COLUMNS
+    seconds = read_durations(path)
+    assert len(seconds) == len(rows) and min(seconds.values()) > 0
+    assert seconds["MatMul 256x256x256", "T4"] > seconds["MatMul 64x64x64", "T4"]
+    found = read_efficiencies(path, "fp32")
+    assert set(found) == {
+        "matrix product",
+        "linear layer",
+        "convolution",
+        "attention",
+        "element-wise",
+        "softmax",
+        "norm",
+    }
+    by_name = {row["operator"]: row for row in rows}
+    assert float(by_name["Conv 1x16x14x14 3x3"]["flops"]) == 2 * 14 * 14 * 16 * 16 * 9
+    assert float(by_name["Attention 1x8x128x64"]["flops"]) == 2 * 2 * 8 * 128 * 128 * 64
+    assert float(by_name["MatMul 64x64x256"]["moved_bytes"]) == 4 * (64 * 64 + 2 * 64 * 256)
