@@ -44,6 +44,7 @@ def _optimum(number: int, objective: Objective) -> int | None:
     return optimum(tiny_instance(number), objective)
 
 
+@pytest.mark.slow
 def test_the_instances_have_everything() -> None:
     """Tests that the instances are what they are meant to be."""
     instances = [tiny_instance(number) for number in range(COUNT)]

@@ -32,7 +32,7 @@ def test_cp_sat_proves_the_planted_optimum(certificate: str, tasks: int, seed: i
     assert (result.status, result.objective) == (Status.OPTIMAL, planted.optimum)
 
 
-@pytest.mark.parametrize("certificate", ["area", "path"])
+@pytest.mark.parametrize("certificate", ["area", pytest.param("path", marks=pytest.mark.slow)])
 def test_bounds_reach_the_certificate(certificate: str) -> None:
     """Tests that the area LP reaches a planted area, and the critical path a planted path, and nothing goes beyond."""
     planted = planted_optimum(tasks=300, num_gpus=6, certificate=certificate, seed=5)

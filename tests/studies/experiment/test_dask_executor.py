@@ -199,6 +199,7 @@ def test_threads_are_counted_as_slots(cluster: str, monkeypatch: pytest.MonkeyPa
         executor.close()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_one_line(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_a_finished_study_is_not_repeated(finished_small: Path, tmp_path: Path) 
     assert {row["method"] for row in rows if not row["is_planned"]} == {"woa"}
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_study(finished_small: Path, tmp_path: Path) -> None:
     """Tests that this process and another one at once make every run once, with the answers of one."""
     (tmp_path / "small.toml").write_text(SMALL)

@@ -41,6 +41,7 @@ def dies_on_three_tasks(instance):
 """
 
 
+@pytest.mark.slow
 def test_a_warm_up_that_fails_says_nothing_about_the_run(
     heft_example: DagInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

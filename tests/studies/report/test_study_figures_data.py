@@ -162,6 +162,7 @@ def test_convergence_needs_traces(frame: pd.DataFrame, tmp_path: Path) -> None:
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
 
 
+@pytest.mark.slow
 def test_methods_without_any_schedule_are_drawn(frame: pd.DataFrame, tmp_path: Path) -> None:
     """Tests that a study in which nothing was found still has its figures, with a row per method."""
     lost = frame[frame["budget"] != "1 s"].assign(objective=np.nan, gap=np.nan)
