@@ -28,6 +28,7 @@ except metadata.PackageNotFoundError:
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.doctest"]
 root_doc = "index"
 exclude_patterns = ["_build"]
+default_role = "code"  # of single backticks in docstrings
 highlight_language = "text"  # of blocks that name none: commands and formats
 html_theme = "furo"
 html_title = "optgap"

@@ -136,7 +136,7 @@ class Chart {
     this.listen();
   }
 
-  graph() { // levels from left to right; which GPU runs a task is its colour and stands behind its name
+  graph() { // levels from left to right; which GPU runs a task is its colour and stands before its name
     const count = data.names.length;
     if (!data.edges.length || count > MAX_DRAWN) return [];
     const level = new Array(count).fill(0);
@@ -150,11 +150,12 @@ class Chart {
         if (!--missing[head]) ready.push(head);
       }
     const used = [];
-    const wide = Math.min(150, Math.floor(16000 / (Math.max(...level) + 1)));
+    const longest = Math.max(...data.names.map((_, task) => this.placed(task).length));
+    const wide = Math.min(Math.max(90, longest * 6.8 + 42), 220, Math.floor(16000 / (Math.max(...level) + 1)));
     this.nodes = level.map((each) => ({ x: each * wide + 4, y: (used[each] = (used[each] || 0) + 1) * 26 - 20, wide: wide - 34 }));
     this.graphCanvas = element("canvas", { role: "img", "aria-label": `Graph of ${count} tasks; the table below has them as text` });
     this.graphSize = [(Math.max(...level) + 1) * wide, Math.max(...used.filter(Boolean)) * 26 + 8];
-    const box = element("details", {}, element("summary", { textContent: "Graph: which GPU runs what" }), element("div", { className: "scroll" }, this.graphCanvas));
+    const box = element("details", {}, element("summary", { textContent: "Graph: which GPU runs what (colours are GPUs here, thick lines transfers)" }), element("div", { className: "scroll" }, this.graphCanvas));
     box.addEventListener("toggle", () => this.drawGraph());
     this.graphCanvas.addEventListener("click", (event) => {
       const task = this.nodes.findIndex((node) => event.offsetX >= node.x && event.offsetX <= node.x + node.wide && event.offsetY >= node.y && event.offsetY <= node.y + 20);
@@ -195,7 +196,7 @@ class Chart {
       pen.beginPath();
       pen.rect(node.x, node.y, node.wide, 20);
       pen.clip();
-      pen.fillText(`${data.names[task]} on ${this.lineOf[task].name}`, node.x + 3, node.y + 10);
+      pen.fillText(this.placed(task), node.x + 3, node.y + 10);
       pen.restore();
       if (task !== this.selected && !(this.showsChain && this.chain.has(task))) return;
       pen.lineWidth = 3;
@@ -221,6 +222,8 @@ class Chart {
     }
     this.more.hidden = this.body.childElementCount >= this.rows.length;
   }
+
+  placed(task) { return `${this.lineOf[task].name}: ${data.names[task]}`; }
 
   nameOf(slice) {
     const item = this.schedule.item[slice];
