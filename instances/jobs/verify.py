@@ -474,8 +474,6 @@ def replayed_ends(
     planned: list[tuple[int, int]] = []
     active = set[int]()
     while waiting or active:
-        while planned and (planned[0][1] not in active or jobs[planned[0][1]].end != planned[0][0]):
-            heapq.heappop(planned)
         now = min([start[job] for job in waiting[-1:]] + [end for end, _ in planned[:1]])
         changed = set[int]()
         ending = set[int]()
