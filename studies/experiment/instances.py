@@ -19,6 +19,7 @@ from instances.generators.dag.generate import BUFFER_FAMILIES, generate
 from instances.generators.jobs.generate import ALL_JOBS_FAMILIES, generate_jobs, load_factor
 from instances.jobs.instance import JobsInstance
 from instances.readers.dag.bundled import BUNDLED, bundled_instance
+from instances.readers.dag.read import option_from_text, read_instance
 from instances.readers.jobs.read import TRACE_SOURCES, read_jobs
 from solvers.problem import PROBLEMS
 from studies.experiment.specification import (
@@ -146,7 +147,6 @@ def expand_instances(spec: StudySpec, *, stored: Stored = lambda origin: None) -
 
 def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[StudyInstance]:
     """Read files."""
-    read = PROBLEMS[spec.problem].codec.read_instance
     for pattern in source.patterns:
         paths = _matching(pattern, spec.folder) or _matching(pattern, Path(os.environ.get(TRACE_FOLDER, spec.folder)))
         if not paths:
@@ -156,7 +156,7 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
             )
         for path in paths:
             try:
-                instance = read(path)
+                instance = _read_file(source, spec, path)
             except OSError as error:
                 said = (error.strerror or str(error)).lower()
                 raise ValueError(f"{place}.files, {path.name}: expected a file to read, got: {said}.") from error
@@ -168,6 +168,18 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
                 family=source.family,
                 load=load_factor(instance) if isinstance(instance, JobsInstance) else None,
             )
+
+
+def _read_file(source: InstanceFiles, spec: StudySpec, path: Path) -> Instance:
+    """Read a file as JSON, or in the public format that is named, whose options may be texts such as clusters."""
+    if source.format is None:
+        instance: Instance = PROBLEMS[spec.problem].codec.read_instance(path)
+        return instance
+    options = {
+        name: option_from_text(source.format, name, value) if isinstance(value, str) else value
+        for name, value in source.parameters.items()
+    }
+    return read_instance(source.format, path, **options)
 
 
 def _matching(pattern: str, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from instances.clusters.cost_model import CostModel
 from instances.fields import TomlTable, checked_text
 from instances.readers.dag.bundled import BUNDLED
+from instances.readers.dag.read import READERS
 from instances.readers.jobs.read import JOBS_READERS
 from instances.spelling import did_you_mean
 from instances.text_file import read_text
@@ -207,7 +208,15 @@ def read_instance_table(
     Raises a `ValueError` if a field is missing, unknown, one of the other problem, or has another value.
     """
     if table.has("files"):
-        files = InstanceFiles(patterns=table.texts("files"), family=table.text("family", FILE_FAMILY))
+        format_name = None
+        if table.has("format"):
+            format_name = table.text("format", choices=list(READERS) if problem.name == DAG else [])
+        files = InstanceFiles(
+            patterns=table.texts("files"),
+            family=table.text("family", FILE_FAMILY),
+            format=format_name,
+            parameters={} if format_name is None else table.parameters("parameters"),
+        )
         table.close()
         return files
     other = _other(problem)

@@ -142,13 +142,16 @@ class JobsGrid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceFiles:
-    """Instances from JSON files; patterns such as ``suite/*.json``, and the family that tables show.
+    """Instances from files; patterns such as ``suite/*.json``, and the family that tables show.
 
-    Patterns are relative to the specification, or to the folder of recorded data where nothing matches there.
+    Patterns are relative to the specification, or to the folder of recorded data where nothing matches there. Files are
+    JSON, or of a public format of `instances.readers.dag.read.READERS`, whose options are `parameters`.
     """
 
     patterns: tuple[str, ...]
     family: str = FILE_FAMILY
+    format: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

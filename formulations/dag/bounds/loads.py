@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipl
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, path_bound
 from formulations.time_left import without_limit
 from instances.dag.contention import Contention
+from instances.dag.instance import NO_LIMIT
 from instances.dag.objective import Objective
 from instances.kernels import kernel
 
@@ -142,7 +144,7 @@ def window_load_lp(
         A proven lower bound on the makespan.
     deadline
         Assume that the makespan is at most this. Then no surplus needs to be tied to a task, and a bound above the
-        deadline refutes the assumption (it is no bound on the makespan itself).
+        deadline refutes the assumption (it is no bound on the makespan itself). So does memory alone.
     seconds_left
         Seconds that are left. Rows are added while there are some; a linear program that is cut short proves less.
     """
@@ -157,6 +159,8 @@ def window_load_lp(
             break
         multipliers, placement, value = lp.solve()
         best = max(best, lp.prove(multipliers))
+        if deadline is not None and not multipliers.row.any() and memory_excludes_all(instance, around.allowed):
+            return max(best, deadline + 1), lp
         if (deadline is not None and best > deadline) or seconds_left() <= 0:
             break
         found = [
@@ -169,6 +173,34 @@ def window_load_lp(
             break
         lp.rows += found
     return best, lp
+
+
+FINE_MEMORY = 2**20
+"""Shares into which the memory of a GPU is divided where a solver looks for prices of bytes."""
+
+
+def memory_excludes_all(instance: DagInstance, allowed: NDArray[np.bool_]) -> bool:
+    """Say whether prices of bytes prove that no placement on allowed GPUs keeps the memory limits.
+
+    With prices y, every placement within the limits has sum_i min_k y[k] a[i] <= sum_k y[k] M[k]. The prices are
+    multipliers of the program that minimises the largest share of a memory that is filled; the inequality is computed
+    in integers.
+    """
+    limited = np.flatnonzero((instance.gpu_memory >= 0) & allowed.any(axis=0)).tolist()
+    if not limited:
+        return False
+    unlimited = replace(instance, gpu_memory=np.full(instance.num_gpus, NO_LIMIT))
+    lp = AssignmentLp(unlimited, np.arange(len(allowed)), allowed)
+    for k in limited:
+        pairs = np.flatnonzero(lp.gpu_of_pair == k)
+        share = instance.task_memory[lp.task_of_pair[pairs]] / max(int(instance.gpu_memory[k]), 1)
+        lp.rows.append(LoadRow(base=0, pairs=pairs, ticks=np.rint(share * FINE_MEMORY).astype(np.int64)))
+    price = np.zeros(instance.num_gpus, dtype=object)
+    for k, u in zip(limited, lp.solve()[0].row.tolist(), strict=True):
+        price[k] = int(max(u, 0.0) * 2.0**60 / max(int(instance.gpu_memory[k]), 1))
+    first = np.searchsorted(lp.task_of_pair, np.arange(len(allowed)))
+    cost = price[lp.gpu_of_pair] * instance.task_memory[lp.task_of_pair].astype(object)
+    return bool(sum(np.minimum.reduceat(cost, first)) > sum(price[k] * int(instance.gpu_memory[k]) for k in limited))
 
 
 def _violated(

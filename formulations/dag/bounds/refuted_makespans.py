@@ -61,7 +61,8 @@ def destructive(
 
     refuted = largest_refuted(refuted, lambda makespan: is_refuted(makespan, by_loads=False))
     refuted = max(refuted, window_load_lp(instance, around, refuted + 1, seconds_left=seconds_left)[0] - 1)
-    return largest_refuted(refuted, is_refuted) + 1
+    latest = max(refuted + 1, horizon(instance))  # where it is refuted there is no schedule at all
+    return min(largest_refuted(refuted, is_refuted, latest=latest) + 1, latest)
 
 
 MAX_DELAYS = 20_000_000

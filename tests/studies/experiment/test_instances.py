@@ -98,6 +98,20 @@ def test_files_of_a_family_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (item.instance.sha256, item.family) == (example_e.sha256, "ours")
 
 
+def test_files_of_a_public_format(tmp_path: Path) -> None:
+    """Tests that files of a reader are instances of a study, with options as values or as texts."""
+    (tmp_path / "two.txt").write_text("3\n0\n0\n1\n600,2400\n200,800\n")
+    text = 'study.name = "s"\n[[instances]]\nformat = "doppler"\nfiles = "*.txt"\nparameters = { num_gpus = 3 }'
+    (item,) = expand_instances(study_spec_from_toml(text, folder=tmp_path))
+    assert (item.instance.name, item.instance.num_gpus) == ("two", 3)
+    with pytest.raises(ValueError, match=r"two.txt, option gpus: expected one of num_gpus"):
+        expand_instances(study_spec_from_toml(text.replace("num_gpus", "gpus"), folder=tmp_path))
+    with pytest.raises(ValueError, match=r"instances\[0\].format: expected one of stg, .*got 'doppel'"):
+        study_spec_from_toml(text.replace("doppler", "doppel"))
+    with pytest.raises(ValueError, match="parameters"):
+        study_spec_from_toml(text.replace('format = "doppler"\n', ""))
+
+
 def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance) -> None:
     """Tests that patterns are relative to the specification, sorted, and refused where they match nothing."""
     tmp_path = tmp_path / "version [2]"  # no pattern

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +15,17 @@ from ortools.linear_solver import pywraplp
 from formulations.dag.bounds import loads as area_module
 from formulations.dag.bounds import loads as module
 from formulations.dag.bounds.assignment_lp import AssignmentLp, Multipliers
-from formulations.dag.bounds.loads import area, ascend, fernandez_bussell, window_load, window_load_lp
+from formulations.dag.bounds.loads import (
+    area,
+    ascend,
+    fernandez_bussell,
+    memory_excludes_all,
+    window_load,
+    window_load_lp,
+)
 from formulations.dag.bounds.paths import join_aware_path
 from formulations.dag.heads_and_tails import heads_and_tails
-from instances.dag.instance import DagInstance
+from instances.dag.instance import NO_LIMIT, DagInstance
 from instances.dag.objective import Objective
 from tests.brute_force import optimum
 from tests.strategies import changed, dag_instances
@@ -267,3 +276,40 @@ def test_only_violated_rows_are_added(instance: DagInstance, proven: int) -> Non
     for gpu in range(instance.num_gpus):
         for row in module._violated(lp, gpu, heads, tails, placement, value, proven, None):
             assert row.base + float(row.ticks @ placement[row.pairs]) > value
+
+
+def apart() -> DagInstance:
+    """Return two chained pairs of tasks that fit on GPU 0 only as far as they are not on it together."""
+    return DagInstance.from_lists(
+        [[2, 2], [2, 2], [2, 2]],
+        edges=[(0, 1, 10), (1, 2, 10)],
+        task_memory=[4, 4, 4],
+        gpu_memory=[8, 8],
+        latency=[[0, 20], [20, 0]],
+    )
+
+
+def test_memory_alone_refutes_a_deadline() -> None:
+    """Tests that a deadline that leaves one GPU for tasks that do not fit on it is refuted without any load."""
+    instance = apart()
+    around = heads_and_tails(instance)
+    only = np.array([[True, False]] * 3)
+    assert memory_excludes_all(instance, only)
+    assert not memory_excludes_all(instance, instance.allowed)
+    assert not memory_excludes_all(replace(instance, gpu_memory=np.array([NO_LIMIT, 8])), only)
+    on_one = replace(around, allowed=only)
+    assert window_load_lp(instance, on_one, 6, deadline=50)[0] == 51
+    assert window_load_lp(instance, around, 6, deadline=50)[0] <= 50
+
+
+@some
+@given(instance=dag_instances(max_tasks=5), data=st.data())
+def test_memory_excludes_nothing_that_exists(instance: DagInstance, data: st.DataObject) -> None:
+    """Tests by trying all placements that what memory is said to exclude is impossible."""
+    rows = [data.draw(st.sets(st.sampled_from(np.flatnonzero(row).tolist()), min_size=1)) for row in instance.allowed]
+    allowed = np.array([[k in row for k in range(instance.num_gpus)] for row in rows]).reshape(-1, instance.num_gpus)
+    limit = np.where(instance.gpu_memory < 0, 10**9, instance.gpu_memory)
+    placements = itertools.product(*(sorted(row) for row in rows))
+    used = (np.bincount(p, weights=instance.task_memory, minlength=len(limit)) for p in placements)
+    if any((each <= limit).all() for each in used):
+        assert not memory_excludes_all(instance, allowed)
