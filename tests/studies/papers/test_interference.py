@@ -15,6 +15,7 @@ from heuristics.jobs.interference_predictor.fit import fit_models
 from heuristics.jobs.interference_predictor.models import fit_constant, fit_ridge
 from instances.jobs.interference import NOT_TOGETHER, PairTable
 from instances.readers.jobs.gavel_pairs import COLUMNS
+from studies.experiment.specification import drawn_seed
 from studies.papers.interference import (
     GENERATED,
     InterferenceStudy,
@@ -26,6 +27,7 @@ from studies.papers.interference import (
     names_measured,
     rank_correlation,
 )
+from studies.papers.study import seeds_of
 from tests.real_data import real_data
 
 if TYPE_CHECKING:
@@ -54,6 +56,21 @@ WORLD = MeasuredWorld(tables={kind: table(factor) for kind, factor in FACTORS.it
 def study() -> InterferenceStudy:
     """Return a short study."""
     return interference_study([WORLD], seeds=2, epochs=3)
+
+
+def test_seeds_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the seeds of a text are those of every study, and that worlds are given them."""
+    assert seeds_of(2, None) == [0, 1]
+    wanted = [drawn_seed("a", 0), drawn_seed("a", 1)]
+    assert seeds_of(2, "a") == wanted
+
+    def parts(world: MeasuredWorld, seed: int, count: int) -> None:
+        """Give up, so that nothing is trained."""
+        raise RuntimeError(f"seed {seed}")
+
+    monkeypatch.setattr(MeasuredWorld, "parts", parts)
+    with pytest.raises(RuntimeError, match=f"seed {wanted[0]}"):
+        interference_study([WORLD], seeds=2, epochs=1, entropy="a")
 
 
 def test_measured_sample() -> None:
