@@ -105,8 +105,20 @@ def _check_least_memory(instance: DagInstance, lines: Descendants) -> None:
             continue
         raise ValueError(
             f"tasks[{task}]: expected a GPU with at least {needed[task]} bytes for it and what is held with it when it "
-            f"starts, got at most {most}."
+            f"starts in any schedule ({_surely_live(instance, lines, task)}), got at most {most}."
         )
+
+
+def _surely_live(instance: DagInstance, lines: Descendants, task: int) -> str:
+    """Name the buffers on the GPU of a task that are live when it starts in any schedule, at most five of them."""
+    same = _known_places(instance)
+    found = [
+        number
+        for number, buffer in enumerate(instance.buffers)
+        if buffer.size and same[buffer.task] == same[task] and task in lines.between(buffer.task, buffer.released_by)
+    ]
+    names = ", ".join(map(str, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return f"buffer{'s' if len(found) > 1 else ''} {names}" if found else "no buffer"
 
 
 def units(instance: DagInstance) -> list[list[int]]:
@@ -146,13 +158,7 @@ def least_memory(instance: DagInstance, lines: Descendants | None = None) -> NDA
     before it and are released by it or by one after it. 0 for tasks that may have duration 0.
     """
     lines = Descendants(instance.num_tasks, instance.edges) if lines is None else lines
-    place = place_of_task(instance)
-    members = units(instance)
-    key = np.empty(instance.num_tasks, dtype=np.int64)  # equal for tasks that are on one GPU in any case
-    for number, unit in enumerate(members):
-        gpus = np.flatnonzero(place[unit[0]])
-        key[unit] = -1 - gpus[0] if len(gpus) == 1 else number
-    _, key = np.unique(key, return_inverse=True)
+    place, key = place_of_task(instance), _known_places(instance)
     held = np.bincount(key, weights=instance.task_memory).astype(np.int64)[key]
     for buffer in instance.buffers:
         for task in lines.between(buffer.task, buffer.released_by):
@@ -160,6 +166,16 @@ def least_memory(instance: DagInstance, lines: Descendants | None = None) -> NDA
                 held[task] += buffer.size
     shortest = np.where(place, instance.durations, MAX_INTEGER).min(axis=1)
     return np.where(shortest > 0, held, 0)
+
+
+def _known_places(instance: DagInstance) -> NDArray[np.int64]:
+    """Return numbers from 0 on that are equal for tasks that are on one GPU in any schedule, shape (n,)."""
+    place, key = place_of_task(instance), np.empty(instance.num_tasks, dtype=np.int64)
+    for number, unit in enumerate(units(instance)):
+        gpus = np.flatnonzero(place[unit[0]])
+        key[unit] = -1 - gpus[0] if len(gpus) == 1 else number
+    _, key = np.unique(key, return_inverse=True)
+    return key.reshape(instance.num_tasks)
 
 
 class Descendants:

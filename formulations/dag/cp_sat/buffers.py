@@ -61,6 +61,7 @@ class BufferModel:
         self.proto_model = cp_model.CpModel()
         self._instance, self._objective = instance, Objective(objective)
         self._fixed = None if gpu is None else FixedPlacement(instance, gpu)
+        self._is_relative = self._has_relative_starts()
         self._kept = range(instance.num_gpus) if kept is None else kept
         self._tasks = [task for task in range(instance.num_tasks) if gpu is None or gpu[task] in self._kept]
         self._horizon = horizon(instance)
@@ -82,9 +83,8 @@ class BufferModel:
             self._horizon if at_most is None or self._objective != Objective.MAKESPAN else min(self._horizon, at_most)
         )
 
-    @property
-    def _is_relative(self) -> bool:
-        """Whether starts are relative to offsets of the GPUs."""
+    def _has_relative_starts(self) -> bool:
+        """Say whether starts are relative to offsets of the GPUs."""
         if self._fixed is None:
             return False
         gpu = self._fixed.gpu

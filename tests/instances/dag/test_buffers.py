@@ -56,13 +56,13 @@ def stage(**fields: Any) -> DagInstance:
         ({"groups": [-2] * 6}, "tasks[0].group: expected at least 0 or null, got -2."),
         (
             {"gpu_memory": [2]},
-            "tasks[0]: expected a GPU with at least 3 bytes for it and what is held with it when it starts, got at "
-            "most 2.",
+            "tasks[0]: expected a GPU with at least 3 bytes for it and what is held with it when it starts in any "
+            "schedule (buffers 0, 1), got at most 2.",
         ),
         (
             {"buffers": [(0, 1, [2]), (1, 3, [2])], "gpu_memory": [3]},
-            "tasks[1]: expected a GPU with at least 4 bytes for it and what is held with it when it starts, got at "
-            "most 3.",
+            "tasks[1]: expected a GPU with at least 4 bytes for it and what is held with it when it starts in any "
+            "schedule (buffers 0, 1), got at most 3.",
         ),
         (
             {"buffers": [(0, 2**52, [1]), (0, 2**52 + 1, [1])]},
