@@ -121,4 +121,7 @@ def reordered(instance: DagInstance, tasks: list[int], gpus: list[int]) -> DagIn
         gpu_names=tuple(instance.gpu_names[gpu] for gpu in gpus),
         gpu_kinds=tuple(instance.gpu_kinds[gpu] for gpu in gpus),
         gpu_servers=tuple(instance.gpu_servers[gpu] for gpu in gpus),
+        buffer_task=place[instance.buffer_task],
+        buffer_releases=np.column_stack([instance.buffer_releases[:, 0], place[instance.buffer_releases[:, 1]]]),
+        group_of_task=instance.group_of_task[tasks],
     )
