@@ -103,6 +103,11 @@ BUFFER_FAMILIES: dict[str, Family] = {
         "one iteration of pipeline training with memory that is released: F, B and W of stages and micro-batches",
         "Qi et al. (2024); numbers ours",
     ),
+    "training": Family(
+        ".dag.training:training",
+        "a training step of a graph of another family (of): backward by reversal, outputs held until their last use",
+        "ours",
+    ),
 }
 """Families of instances with buffers and groups, which few methods know; their functions make the instance."""
 

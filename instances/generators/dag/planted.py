@@ -81,6 +81,9 @@ class PlantedShape:
         last byte. None sets no limits.
     utilisation
         Share of the time next to the path in which GPUs are busy; used with ``path`` only.
+    buffers
+        Share of tasks with successors whose output is a buffer that all of them release. With `memory_tightness`, which
+        then is the largest memory in use on a GPU over its capacity, memory is released and taken again in time.
     """
 
     edges_per_task: float = 2.0
@@ -91,6 +94,7 @@ class PlantedShape:
     forbidden: float = 0.0
     memory_tightness: float | None = None
     utilisation: float = 0.8
+    buffers: float = 0.0
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -104,6 +108,7 @@ class PlantedShape:
             max_slowdown=check_number("max_slowdown", self.max_slowdown, low=1.0),
             forbidden=check_number("forbidden", self.forbidden, low=0.0, high=1.0),
             utilisation=check_number("utilisation", self.utilisation, low=0.0, high=1.0),
+            buffers=check_number("buffers", self.buffers, low=0.0, high=1.0),
             memory_tightness=None
             if tightness is None
             else check_number("memory_tightness", tightness, low=1e-6, high=1.0),
@@ -215,17 +220,22 @@ def planted_optimum(
     edges = np.unique(np.concatenate([np.column_stack([plan.path[:-1], plan.path[1:]]), edges]), axis=0)
     memory = log_uniform(rng, MEMORY_BYTES, tasks).astype(np.int64)
     loads = np.bincount(plan.gpu, weights=memory, minlength=size).astype(np.int64)
+    drawn = _durations(rng, plan, speeds, kind_of_gpu, shape)
+    drawn_bytes = _edge_bytes(rng, plan, edges, latency, bytes_per_tick, shape.tight_transfers)
+    holders, held = _buffers(rng, edges, shape.buffers)
+    loads = loads + _peaks(plan, edges, holders, held, size)
     capacities = np.full(size, NO_LIMIT)
     if shape.memory_tightness is not None:
         capacities = np.maximum(np.ceil(loads / shape.memory_tightness).astype(np.int64), loads)
+    releases = [(number, head) for number, task in enumerate(holders) for head in edges[edges[:, 0] == task, 1]]
     instance = DagInstance(
         name=f"planted-{certificate}-n{tasks}-m{size}-s{seed}" if name is None else name,
         tick_seconds=tick_seconds,
-        durations=_durations(rng, plan, speeds, kind_of_gpu, shape),
+        durations=drawn,
         task_memory=memory,
         job_of_task=np.zeros(tasks, dtype=np.int64),
         edges=edges,
-        edge_bytes=_edge_bytes(rng, plan, edges, latency, bytes_per_tick, shape.tight_transfers),
+        edge_bytes=drawn_bytes,
         gpu_memory=capacities,
         latency=latency,
         bytes_per_tick=bytes_per_tick,
@@ -236,6 +246,9 @@ def planted_optimum(
         gpu_kinds=tuple(kind.name for kind in cluster.kinds),
         gpu_servers=tuple(server.name for server in cluster.server_of_gpu),
         job_names=("j0",),
+        buffer_task=holders,
+        buffer_bytes=held,
+        buffer_releases=np.array(releases, dtype=np.int64).reshape(-1, 2),
     )
     return PlantedOptimum(
         instance=instance,
@@ -245,6 +258,32 @@ def planted_optimum(
         gpu_weights=frozen_integers(speeds, place="gpu_weights", shape=(size,)) if certificate == "area" else None,
         path=frozen_integers(plan.path, place="path", shape=(None,)) if certificate == "path" else None,
     )
+
+
+def _buffers(
+    rng: np.random.Generator, edges: NDArray[np.int64], share: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw which tasks with successors hold a buffer, and its bytes; nothing is drawn where the share is 0."""
+    tails = np.unique(edges[:, 0])
+    if share == 0.0:
+        return tails[:0], tails[:0]
+    holders = tails[rng.random(len(tails)) < share]
+    return holders, log_uniform(rng, MEMORY_BYTES, len(holders)).astype(np.int64)
+
+
+def _peaks(
+    plan: _Plan, edges: NDArray[np.int64], holders: NDArray[np.int64], held: NDArray[np.int64], num_gpus: int
+) -> NDArray[np.int64]:
+    """Return the most bytes of buffers that are held at once on every GPU in the planted schedule."""
+    finish, peaks = plan.start + plan.duration, np.zeros(num_gpus, dtype=np.int64)
+    released = np.zeros(len(finish), dtype=np.int64)
+    np.maximum.at(released, edges[:, 0], finish[edges[:, 1]])
+    for gpu in range(num_gpus):
+        own = plan.gpu[holders] == gpu
+        times = np.concatenate([released[holders[own]], plan.start[holders[own]]])  # what ends comes first in a tick
+        changes = np.concatenate([-held[own], held[own]])
+        peaks[gpu] = np.cumsum(changes[np.argsort(times, kind="stable")]).max(initial=0)
+    return peaks
 
 
 def _default_cluster(num_gpus: int) -> Cluster:

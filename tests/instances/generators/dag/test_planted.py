@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from instances.clusters.cluster import parse_cluster
 from instances.dag.instance import NO_LIMIT, NOT_ALLOWED, DagInstance
 from instances.dag.objective import Objective, objective_value
+from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.planted import PlantedOptimum, planted_optimum
+from solvers.solve import solve
 from tests.brute_force import optimum
 
 
@@ -164,3 +167,33 @@ def test_misuse(arguments: dict[str, object], message: str) -> None:
     """Tests that parameters out of range are refused by name."""
     with pytest.raises(ValueError, match=message):
         planted_optimum(**{"tasks": 20, "seed": 1, **arguments})  # type: ignore[arg-type]  # by name
+
+
+@pytest.mark.parametrize(("certificate", "seed"), [("area", 0), ("path", 1)])
+def test_buffers(certificate: str, seed: int) -> None:
+    """Tests that the planted schedule keeps full memory limits with buffers, and that CP-SAT cannot beat it."""
+    planted = planted_optimum(
+        tasks=12,
+        num_gpus=2,
+        seed=seed,
+        certificate=certificate,  # type: ignore[arg-type]  # one of the two
+        horizon=30,
+        buffers=0.8,
+        memory_tightness=1.0,
+    )
+    instance = planted.instance
+    check_schedule(planted)
+    assert instance.num_buffers >= 4
+    tighter = replace(instance, gpu_memory=instance.gpu_memory - 1)
+    assert verify_dag_schedule(
+        tighter, DagSchedule(gpu=planted.schedule.gpu, start=planted.schedule.start, instance=tighter)
+    )
+    assert solve(instance, "cp-sat", threads=1).objective == planted.optimum
+    without = planted_optimum(
+        tasks=12,
+        num_gpus=2,
+        seed=seed,
+        certificate=certificate,  # type: ignore[arg-type]  # one of the two
+        horizon=30,
+    )
+    assert (without.instance.durations == instance.durations).all()
