@@ -164,7 +164,7 @@ class SecondHighs:
         watch = Stopwatch()
         try:
             check_model_size(instance, within, max_pair_rows=MAX_PAIR_ROWS)
-            model = DisjunctiveModel(instance, objective, within)
+            model = DisjunctiveModel(instance, objective, within, symmetry=not is_plain)
         except ModelTooLargeError as error:
             return Answer(reason=f"beyond the reach of the MILP ({str(error).rstrip('.')})")
         cost = next(model.pyomo_model.component_data_objects(pyo.Objective, active=True))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyomo.environ as pyo
 
 from formulations.dag.bounds.loads import window_load_lp
+from formulations.dag.fixed_placement import like_parts
 from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.left_shift import left_shift
 from instances.dag.buffers import units
@@ -42,6 +43,9 @@ class CoreModel:
     ----------
     within
         Windows that are not empty; the model contains only schedules within them.
+    symmetry
+        Whether, with buffers, groups or the stage span, the copies of a task run in the order of the parts
+        (`like_parts`).
 
     Attributes
     ----------
@@ -60,7 +64,7 @@ class CoreModel:
         Tails to the makespan, or to the completion time of the task's own job, shape (n, m).
     """
 
-    def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
+    def __init__(self, instance: DagInstance, objective: Objective, within: Windows, *, symmetry: bool = True) -> None:
         self.instance, self.objective, self.within = instance, objective, within
         self.gpus = [np.flatnonzero(row).tolist() for row in within.around.allowed]
         self.latest_start = within.latest_finish - instance.durations
@@ -75,6 +79,9 @@ class CoreModel:
         self._add_tail_rows()
         self._add_groups()
         self._add_buffers()
+        self.copies: list[list[int]] = []
+        if symmetry and needs_buffers(instance, objective):
+            self._add_index_order()
         if Objective(objective) is Objective.STAGE_SPAN:
             self._add_spans()
 
@@ -94,6 +101,7 @@ class CoreModel:
 
     def set_start(self, schedule: DagSchedule) -> bool:
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
+        schedule = self.in_index_order(schedule)
         gpu, start, finish = schedule.gpu, schedule.start, finish_times(self.instance, schedule)
         tasks, around = np.arange(self.instance.num_tasks), self.within.around
         if not around.allowed[tasks, gpu].all() or (start < around.heads[tasks, gpu]).any():
@@ -294,6 +302,24 @@ class CoreModel:
         for (_, k), live in used.items():
             held = sum(int(instance.task_memory[i]) * self.on[i, k] for i, left in enumerate(self.gpus) if k in left)
             model.live_memory.add(held + live <= int(instance.gpu_memory[k]))
+
+    def _add_index_order(self) -> None:
+        """Let the copies of every task run one after the other, in the order of the parts."""
+        for parts in like_parts(self.instance, same_job=Objective(self.objective) is Objective.WEIGHTED_COMPLETION):
+            self.copies += [list(copies) for copies in zip(*parts, strict=True)]
+        pairs = [pair for copies in self.copies for pair in pairwise(copies)]
+        self.pyomo_model.index_order = pyo.Constraint(
+            range(len(pairs)), rule=lambda _, number: self.begin(pairs[number][1]) >= self._end(pairs[number][0])
+        )
+
+    def in_index_order(self, schedule: DagSchedule) -> DagSchedule:
+        """Return a schedule of the same objective in which copies start in the order that the model asks for."""
+        if not self.copies:
+            return schedule
+        start = np.array(schedule.start)
+        for copies in self.copies:
+            start[copies] = np.sort(start[copies])
+        return DagSchedule(gpu=schedule.gpu, start=start, instance=self.instance)
 
     def _gone(self, number: int, owner: int, task: int) -> list[pyo.Var]:
         """Return what says that a buffer is not held when a task starts: it is over, or begins later."""

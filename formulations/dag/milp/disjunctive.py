@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pyomo.environ as pyo
@@ -47,9 +48,9 @@ class DisjunctiveModel(CoreModel):
         If the horizon is so long that tolerances could switch rows off, or there are too many pairs.
     """
 
-    def __init__(self, instance: DagInstance, objective: Objective, within: Windows) -> None:
+    def __init__(self, instance: DagInstance, objective: Objective, within: Windows, *, symmetry: bool = True) -> None:
         check_model_size(instance, within)
-        super().__init__(instance, objective, within)
+        super().__init__(instance, objective, within, symmetry=symmetry)
         self._pairs = incomparable_pairs(instance, within.around.allowed)
         add_reduced_transfers(self)
         self._add_orders()
@@ -57,6 +58,7 @@ class DisjunctiveModel(CoreModel):
 
     def set_start(self, schedule: DagSchedule) -> bool:
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
+        schedule = self.in_index_order(schedule)
         if not super().set_start(schedule):
             return False
         set_reduced_transfers(self, schedule)
@@ -67,6 +69,10 @@ class DisjunctiveModel(CoreModel):
         """Let one of two tasks on a GPU go first; rows per GPU, with the least constants that switch them off."""
         model, around, latest = self.pyomo_model, self.within.around, self.within.latest_finish
         model.first = pyo.Var([(h, i) for h, i, _ in self._pairs], domain=pyo.Binary)
+        for before, later in (pair for copies in self.copies for pair in combinations(copies, 2)):
+            pair = (min(before, later), max(before, later))
+            if pair in model.first:
+                model.first[pair].fix(int(before < later))
         model.order = pyo.ConstraintList()
         for h, i, common in self._pairs:
             for before, later, switched in ((h, i, 1 - model.first[h, i]), (i, h, model.first[h, i])):

@@ -68,6 +68,7 @@ class Nip(CoreModel):
 
     def set_start(self, schedule: DagSchedule) -> bool:
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
+        schedule = self.in_index_order(schedule)
         if not super().set_start(schedule):
             return False
         set_orders(self, schedule)

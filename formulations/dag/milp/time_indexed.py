@@ -75,6 +75,7 @@ class TimeIndexedModel(CoreModel):
 
     def set_start(self, schedule: DagSchedule) -> bool:
         """Give every variable its value in a schedule; False, with nothing done, if it lies outside the windows."""
+        schedule = self.in_index_order(schedule)
         gpu, start, tasks = schedule.gpu, schedule.start, np.arange(self.instance.num_tasks)
         first, last = self.grid.first[tasks, gpu], self.grid.last[tasks, gpu]
         if (start < first).any() or (start > last).any():  # an empty window is among these
