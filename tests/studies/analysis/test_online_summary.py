@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.analysis.online_summary import jct_test_table, jct_tests, seed_ratios
+from studies.analysis.online_summary import jct_test_table, jct_tests, online_summary, seed_ratios
 
 
 def _runs(label: str, jcts: list[float | None], *, repetition: int = 0, **more: object) -> list[dict[str, Any]]:
@@ -19,6 +19,21 @@ def _runs(label: str, jcts: list[float | None], *, repetition: int = 0, **more: 
         place | {"label": label, "instance": name, "jct_mean": jct, "repetition": repetition} | more
         for name, jct in zip("abcdefgh", jcts, strict=False)
     ]
+
+
+def test_summary_by_hand() -> None:
+    """Tests the columns of two instances, one of them without a schedule, and of one instance, which has a name."""
+    more = {f"jct_{name}": 8.0 for name in ("p50", "p95", "p99", "max")} | {"tick_seconds": 0.5, "is_optimum": True}
+    more |= {"utilisation": 0.25, "stretch_mean": 2.0, "gap": 0.5, "objective": 30.0, "bound": 20.0, "factor": 1.5}
+    runs = _runs("fifo", [6.0, 9.0], **more) + _runs("fifo", [7.0], load=1.1, **more)
+    runs[0] |= {"objective": 90.0, "jct_p99": 4.0}
+    lost = _runs("srtf", [None], **more | {"objective": None})
+    both, single, none = online_summary(pd.DataFrame(runs + lost)).to_dict("records")
+    assert pd.isna(both["instance"])
+    assert (both["instances"], single["instance"], single["instances"]) == (2, "a", 1)
+    assert (both["jct_mean"], both["objective"], both["jct_p99"], both["ratio"]) == (7.5, 60.0, 6.0, 4.5)
+    assert (both["without_schedule"], none["without_schedule"], both["all_optima"]) == (0, 1, True)
+    assert (both["utilisation"], both["stretch"], both["factor"], both["tick_seconds"]) == (0.25, 2.0, 1.5, 0.5)
 
 
 def test_ratio_and_p_by_hand() -> None:
