@@ -135,15 +135,6 @@ def _study_tables(frame: pd.DataFrame, **options: Any) -> Sequence[Tabular]:
     return [tables[index] for index in chosen] if chosen else tables
 
 
-def _interference(frame: pd.DataFrame, origins: Mapping[str, str]) -> Sequence[Tabular]:
-    """Return the table of `optgap study interference`."""
-    from heuristics.jobs.interference_predictor.samples import CO_LOCATIONS
-    from studies.papers.interference import GENERATED, InterferenceStudy, interference_table
-
-    told = {name: world.origin for name, world in GENERATED.items()} | dict(origins)
-    return [interference_table(InterferenceStudy(frame=frame, origins=told, count=CO_LOCATIONS))]
-
-
 def _library(frame: pd.DataFrame, objective: str) -> Sequence[Tabular]:
     """Return the tables of `optgap library gaps`: against the ledger as it is today."""
     from instances.library.library import read_library
@@ -210,7 +201,6 @@ def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
 
 
 MAKERS: Mapping[str, Any] = {
-    "interference": _interference,
     "library": _library,
     "gaps-to-optima": _gaps_to_optima,
     "network-shares": network_shares,
