@@ -16,7 +16,12 @@ from instances.fields import Fields, brief
 from instances.json_document import parse_json
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import class_roots, contracted_edges, contracted_sums, remaining, zero_time_roots
-from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.dag.measured_graph import (
+    GpuModel,
+    MeasuredGraph,
+    dag_instance_from_measured,
+    pipeline_from_measured,
+)
 from instances.readers.text_fields import (
     bytes_from_number,
     check_at_least,
@@ -34,6 +39,9 @@ if TYPE_CHECKING:
 
 MAX_DEVICES = 4096
 """More of one sort is taken as a mistake: every pair of devices has a link."""
+
+BACKWARD_FACTOR = 2.0
+"""Assumed time of a backward pass over that of its forward pass: two gradients of about its cost."""
 
 COST_TOLERANCE = 1e-6
 """Relative difference up to which an edge's cost agrees with its size."""
@@ -161,6 +169,8 @@ def read_dnn_partitioning(
     zero_input_time: bool = True,
     contract_classes: bool = True,
     contract: bool = False,
+    stages: int | None = None,
+    micro_batches: int = 1,
     model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a graph of operators or layers with its accelerators, CPUs and memory limit.
@@ -194,6 +204,13 @@ def read_dnn_partitioning(
         Whether colour classes become tasks; if not they are ignored.
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
+    stages
+        Number of stages into which the nodes are cut, in the place of one task per node: a training pipeline with
+        memory that is released, on as many of the file's accelerators (`pipeline_from_measured`). The files hold
+        inference only; a backward pass is assumed to take twice its forward pass. What a node takes beyond its output
+        counts as weights.
+    micro_batches
+        Number of micro-batches of that pipeline, each a share of the data.
     model
         Without a cluster the devices are those of the file.
 
@@ -231,18 +248,30 @@ def read_dnn_partitioning(
             not (accelerator or cpu) for accelerator, cpu in zip(graph.accelerator_ms, graph.cpu_ms, strict=True)
         ]
         graph = _contracted(graph, zero_time_roots(is_zero, graph.edges))
-    if not with_cpus or model.cluster is not None:
+    if not with_cpus or model.cluster is not None or stages is not None:
         for name, ms in zip(graph.names, graph.accelerator_ms, strict=True):
             if math.isnan(ms):
                 raise ValueError(f"node {name!r}: expected supportedOnFpga, as there are no CPUs here, got false.")
-    if model.cluster is not None:
-        measured = MeasuredGraph(
-            name=instance_name(path),
-            task_names=graph.names,
-            seconds=[ms * 1e-3 for ms in graph.accelerator_ms],
-            memory_bytes=graph.memory_bytes,
-            edges=graph.edges,
+    measured = MeasuredGraph(
+        name=instance_name(path),
+        task_names=graph.names,
+        seconds=[ms * 1e-3 for ms in graph.accelerator_ms],
+        memory_bytes=graph.memory_bytes,
+        edges=graph.edges,
+    )
+    if stages is not None:
+        check_at_least("micro_batches", micro_batches, 1)
+        output = {tail: data for tail, _, data in graph.edges}
+        return pipeline_from_measured(
+            measured,
+            [BACKWARD_FACTOR * seconds for seconds in measured.seconds],
+            [max(size - output.get(node, 0), 0) for node, size in enumerate(graph.memory_bytes)],
+            model,
+            stages=stages,
+            micro_batches=micro_batches,
+            memory=graph.accelerator_memory_bytes,
         )
+    if model.cluster is not None:
         return dag_instance_from_measured(measured, model)
     model.check_unused("the devices are those of the file without a cluster")
     accelerators = graph.num_accelerators if num_accelerators is None else num_accelerators

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from instances.clusters.cluster import Cluster, parse_cluster
+from instances.clusters.cluster import LATENCY_INSIDE_SECONDS, Cluster, parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.clusters.gpu_kinds import gpu_kind
+from instances.dag.pipeline import pipeline_instance
 from instances.dag.task_graph import TaskGraph, dag_instance_from_graph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
 
@@ -131,3 +137,95 @@ def dag_instance_from_measured(graph: MeasuredGraph, model: GpuModel) -> DagInst
         weight=[1] * len(graph.job_names),
     )
     return dag_instance_from_graph(workload, cluster, cost, rng)
+
+
+def pipeline_from_measured(
+    graph: MeasuredGraph,
+    backward_seconds: Sequence[float],
+    weight_bytes: Sequence[int],
+    model: GpuModel,
+    *,
+    stages: int,
+    micro_batches: int,
+    memory: int,
+) -> DagInstance:
+    """Cut the layers of a measured graph into stages of a training pipeline, one on each of as many equal GPUs.
+
+    Stages are runs of layers in a topological order, cut so that the largest sum of forward and backward times is as
+    small as possible (PipeDream's measure without transfers). The passes of a stage take the sums of their layers'
+    times, on a share of 1/b of the data with b micro-batches; B and W are one pass, because the profiles do not tell
+    them apart. A forward pass holds the outputs of its layers until its backward pass has ended. Between neighbouring
+    stages goes what layers before a cut hand to layers behind it, the largest such sum at every cut, over the links of
+    the reference kind. This is a model of ours; only the times of layers are measured.
+
+    Parameters
+    ----------
+    graph
+        Forward times of all data; what a layer sends is its output, one size along all its edges.
+    backward_seconds, weight_bytes
+        Of each layer; the weights with everything that is kept for them.
+    memory
+        Bytes of every GPU.
+
+    Raises
+    ------
+    ValueError
+        If there are more stages than layers, a cluster is given, or a stage fits on no GPU.
+    """
+    n, kind = len(graph.task_names), gpu_kind(model.reference_kind)
+    if model.cluster is not None:
+        raise ValueError(f"cluster: expected none with stages, which are on {stages} GPUs of the reference kind.")
+    if not 1 <= stages <= n:
+        raise ValueError(f"stages: expected a number in 1..{n}, the number of layers, got {stages}.")
+    before: dict[int, set[int]] = {task: set() for task in range(n)}
+    output = [0] * n
+    for tail, head, data in graph.edges:
+        before[head].add(tail)
+        output[tail] = max(output[tail], data)
+    order = list(TopologicalSorter(before).static_order())
+    work = np.array([graph.seconds[task] + backward_seconds[task] for task in order])
+    ends = _balanced_cuts(work, stages)
+    parts = [order[begin:end] for begin, end in pairwise([0, *ends])]
+    place = {task: number for number, part in enumerate(parts) for task in part}
+    sent = [{tail for tail, head, _ in graph.edges if place[tail] < cut <= place[head]} for cut in range(1, stages)]
+    handed = max((sum(output[tail] for tail in tails) for tails in sent), default=0) / micro_batches
+    times = [
+        [sum(seconds[task] for task in part) / micro_batches for part in parts]
+        for seconds in (graph.seconds, backward_seconds)
+    ]
+    mean = sum(map(sum, times)) / (2 * stages)
+    cost = READER_COST if model.cost is None else model.cost
+    tick = cost.tick_seconds or float(f"{(mean or 1.0) / cost.mean_ticks:.3g}")
+    forward, backward = ([max(1, round(seconds / tick)) for seconds in row] for row in times)
+    return pipeline_instance(
+        micro_batches=micro_batches,
+        forward=forward,
+        backward=backward,
+        weight=[0] * stages,
+        transfer=math.ceil((LATENCY_INSIDE_SECONDS + handed / kind.pcie_bandwidth) / tick) if handed else 0,
+        fused=True,
+        until_backward=[math.ceil(sum(output[task] for task in part) / micro_batches) for part in parts],
+        until_weight=[0] * stages,
+        stage_bytes=[sum(weight_bytes[task] for task in part) for part in parts],
+        limits=memory,
+        gpu_kinds=[kind.name] * stages,
+        tick_seconds=tick,
+        name=f"{graph.name}-{stages}-stages",
+    )
+
+
+def _balanced_cuts(work: NDArray[np.float64], stages: int) -> list[int]:
+    """Return the end of every run such that the largest sum over a run is least; no run is empty."""
+    total = np.concatenate([[0.0], np.cumsum(work)])
+    best = total.copy()
+    cuts: list[NDArray[np.intp]] = []
+    best[0] = np.inf  # of the first run; an empty one does not count
+    for _ in range(stages - 1):
+        larger = np.maximum(best[:, None], total[None, :] - total[:, None])
+        larger[np.tril_indices(len(total))] = np.inf
+        cuts.append(larger.argmin(axis=0))
+        best = larger.min(axis=0)
+    ends = [len(work)]
+    for cut in reversed(cuts):
+        ends.append(int(cut[ends[-1]]))
+    return ends[::-1]

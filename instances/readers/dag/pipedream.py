@@ -7,9 +7,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from instances.clusters.gpu_kinds import gpu_kind
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.contraction import contract_zero_time
-from instances.readers.dag.measured_graph import GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.dag.measured_graph import (
+    GpuModel,
+    MeasuredGraph,
+    dag_instance_from_measured,
+    pipeline_from_measured,
+)
 from instances.readers.text_fields import (
     bytes_from_number,
     check_at_least,
@@ -39,6 +45,7 @@ def read_pipedream(
     micro_batches: int = 1,
     parameter_copies: float | None = None,
     contract: bool = False,
+    stages: int | None = None,
     model: GpuModel = GpuModel(),
 ) -> DagInstance:
     """Read a layer graph as one pass, or one training step, over a minibatch.
@@ -69,6 +76,9 @@ def read_pipedream(
         gradients). With momentum it is 3, with Adam 4.
     contract
         Whether tasks of time 0 become part of a neighbour where that is safe (`zero_time_roots`).
+    stages
+        Number of stages into which the layers are cut, in the place of one task per layer: a training pipeline with
+        memory that is released, on as many GPUs of the reference kind (`pipeline_from_measured`).
 
     Returns
     -------
@@ -91,9 +101,20 @@ def read_pipedream(
     check_at_least("micro_batches", micro_batches, 1)
     if micro_batches > MAX_MICRO_BATCHES:
         raise ValueError(f"micro_batches: expected at most {MAX_MICRO_BATCHES}, got {micro_batches}.")
-    copies = (2.0 if training else 1.0) if parameter_copies is None else parameter_copies
+    copies = (2.0 if training or stages is not None else 1.0) if parameter_copies is None else parameter_copies
     check_at_least("parameter_copies", copies, 1)
     profile = parse_pipedream(read_text(path))
+    if stages is not None:
+        layers = profile.layers
+        return pipeline_from_measured(
+            _measured(profile, instance_name(path), False, 1, 1.0),
+            [0.0 if layer.is_input else layer.backward_seconds for layer in layers],
+            [math.ceil(copies * layer.parameter_bytes) for layer in layers],
+            model,
+            stages=stages,
+            micro_batches=micro_batches,
+            memory=gpu_kind(model.reference_kind).memory_bytes,
+        )
     graph = _measured(profile, instance_name(path), training, micro_batches, copies)
     if contract:
         graph = contract_zero_time(graph)

@@ -9,10 +9,12 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
+from instances.dag.pipeline import pipeline_of
 from instances.readers.dag.dnn_partitioning import ColourClassWarning, read_dnn_partitioning
 from instances.rounding import RoundingWarning
 from tests.real_data import real_data
@@ -220,3 +222,18 @@ def test_input_time_of_published_graphs(name: str, input_ms: float) -> None:
     difference = (kept.durations - left_out.durations)[:, 0]
     assert difference.sum() * 1e-3 == pytest.approx(input_ms, abs=0.05)
     assert (difference > 0).sum() == (input_ms > 0)
+
+
+def test_stages() -> None:
+    """Tests that a graph becomes a pipeline with backward passes twice as long, and that too much is refused."""
+    instance = read_dnn_partitioning(
+        real_data("dnn-partitioning/latency-inputs/LayerGraphs/bert24_inference.json"), stages=4, micro_batches=8
+    )
+    pipeline = pipeline_of(instance)
+    ticks = instance.durations.max(axis=1)
+    assert (pipeline.stages, pipeline.micro_batches) == (4, 8)
+    assert np.abs(ticks[pipeline.backward] - 2 * ticks[pipeline.forward]).max() <= 1
+    assert set(instance.gpu_memory.tolist()) == {600 * 2**20}
+    with pytest.raises(ValueError, match="expected at most 629145600, the largest memory"):
+        path = real_data("dnn-partitioning/latency-inputs/LayerGraphs/gnmt_inference.json")
+        read_dnn_partitioning(path, stages=4, micro_batches=8)

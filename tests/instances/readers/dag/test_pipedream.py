@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from instances.clusters.cluster import parse_cluster
-from instances.readers.dag.measured_graph import READER_COST
+from instances.dag.pipeline import pipeline_of
+from instances.readers.dag.measured_graph import READER_COST, _balanced_cuts
 from instances.readers.dag.pipedream import read_pipedream
+from solvers.solve import solve
 from tests.real_data import real_data
 
 if TYPE_CHECKING:
@@ -237,3 +241,50 @@ def test_published_profiles(
     step = read_pipedream(path, training=True, cluster=cluster, cost=MICROSECONDS)
     assert (step.durations[:, 0].sum() - forward.durations[:, 0].sum()) * 1e-3 == pytest.approx(backward_ms, abs=0.06)
     assert (step.task_memory.sum() - forward.task_memory.sum()) * 1e-6 == pytest.approx(parameters_mb, abs=0.06)
+
+
+def test_stages(tmp_path: Path) -> None:
+    """Tests two stages by hand: sums of times, the bytes across the cut, what F holds, and weights with gradients."""
+    path = tmp_path / "small.txt"
+    path.write_text(GRAPH)
+    instance = read_pipedream(path, stages=2, micro_batches=2, cost=MICROSECONDS)
+    pipeline = pipeline_of(instance)
+    assert (pipeline.stages, pipeline.micro_batches, pipeline.weight) == (2, 2, None)
+    ticks = instance.durations.max(axis=1)
+    assert ticks[pipeline.forward].tolist() == [[2000, 2000], [1000, 1000]]
+    assert ticks[pipeline.backward].tolist() == [[3000, 3000], [1500, 1500]]
+    edge = [tuple(each) for each in instance.edges.tolist()].index((pipeline.forward[0, 0], pipeline.forward[1, 0]))
+    assert int(instance.transfer_delays(edge)[0, 1]) == 11  # 10 us and 215 bytes over PCIe
+    assert {(each.task, each.size) for each in instance.buffers if each.size} == {
+        *((task, 245) for task in pipeline.forward[0].tolist()),
+        *((task, 15) for task in pipeline.forward[1].tolist()),
+    }
+    assert instance.task_memory[pipeline.forward[:, 0]].tolist() == [2000, 1000]
+    with pytest.raises(ValueError, match=r"stages: expected a number in 1\.\.4, the number of layers, got 5"):
+        read_pipedream(path, stages=5)
+    with pytest.raises(ValueError, match="cluster: expected none with stages"):
+        read(tmp_path, GRAPH, stages=2)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cuts_are_balanced(seed: int) -> None:
+    """Tests the largest stage against all ways to cut."""
+    rng = np.random.default_rng(seed)
+    for stages in range(1, 6):
+        work = rng.integers(0, 9, size=7).astype(float)
+        ends = [0, *_balanced_cuts(work, stages)]
+        assert len(ends) == stages + 1 and ends[-1] == 7 and ends == sorted(set(ends))
+        least = min(
+            max(work[a:b].sum() for a, b in itertools.pairwise([0, *cuts, 7]))
+            for cuts in itertools.combinations(range(1, 7), stages - 1)
+        )
+        assert max(work[a:b].sum() for a, b in itertools.pairwise(ends)) == least
+
+
+@pytest.mark.parametrize("name", ["vgg16", "gnmt"])
+def test_measured_profiles_in_stages(name: str) -> None:
+    """Tests that measured networks become pipelines with a schedule that verifies and a gap."""
+    instance = read_pipedream(real_data(f"pipedream/{name}.txt"), stages=4, micro_batches=8)
+    assert pipeline_of(instance).stages == 4
+    result = solve(instance, "pipeline-greedy")
+    assert result.gap is not None and 0 <= result.gap < 0.05
