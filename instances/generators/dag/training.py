@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
-def training_instance(forward: DagInstance, *, micro_batches: int = 1, backward_factor: float = 2.0) -> DagInstance:
+def training_step_of(forward: DagInstance, *, micro_batches: int = 1, backward_factor: float = 2.0) -> DagInstance:
     """Return one training step of a forward graph, with buffers and groups.
 
     Every task F(i) gets a backward task B(i), and every edge from i to h one from B(h) to B(i) with the same bytes.
@@ -126,7 +126,7 @@ def training(
     of
         Family of the forward graph, one of `FAMILIES`.
     micro_batches, backward_factor
-        As in `training_instance`.
+        As in `training_step_of`.
     limit
         Memory of every GPU as a multiple of the most that a task, what is surely held with it and its share of the
         weights need; None for the GPUs' own memory. A schedule need not exist near 1.
@@ -134,7 +134,7 @@ def training(
     Raises
     ------
     TypeError, ValueError
-        If a parameter is not of its kind or out of range, or as `training_instance`.
+        If a parameter is not of its kind or out of range, or as `training_step_of`.
     """
     from instances.generators.dag.generate import DEFAULT_CLUSTER, FAMILIES
 
@@ -142,7 +142,7 @@ def training(
     graph = loaded_family(FAMILIES, of, {})(rng, tasks=max(1, check_integer("tasks", tasks, low=1) // (2 * count)))
     cluster = parse_cluster(DEFAULT_CLUSTER) if cluster is None else cluster
     forward = dag_instance_from_graph(replace(graph, name=of), cluster, CostModel(memory_tightness=0.0), rng)
-    made = training_instance(forward, micro_batches=count, backward_factor=backward_factor)
+    made = training_step_of(forward, micro_batches=count, backward_factor=backward_factor)
     if limit is None:
         return replace(made, gpu_memory=np.array([kind.memory_bytes for kind in cluster.kinds], dtype=np.int64))
     limit = check_number("limit", limit, low=1.0)

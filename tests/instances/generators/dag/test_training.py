@@ -12,7 +12,7 @@ from instances.dag.buffers import Buffer
 from instances.dag.instance import DagInstance
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
-from instances.generators.dag.training import training_instance
+from instances.generators.dag.training import training_step_of
 from solvers.run.outcome import Status
 
 FORK = DagInstance.from_lists(
@@ -27,7 +27,7 @@ FORK = DagInstance.from_lists(
 
 def test_a_fork_by_hand() -> None:
     """Tests tasks, edges, buffers and groups of a task with two readers; readers at the end keep their memory."""
-    made = training_instance(FORK, backward_factor=1.5)
+    made = training_step_of(FORK, backward_factor=1.5)
     assert made.task_names == ("F a", "F b", "F c", "B a", "B b", "B c")
     assert made.durations.tolist() == [[3, -1], [4, 5], [2, 2], [5, -1], [6, 8], [3, 3]]
     edges = dict(zip(map(tuple, made.edges.tolist()), made.edge_bytes.tolist(), strict=True))
@@ -40,20 +40,20 @@ def test_a_fork_by_hand() -> None:
 
 def test_micro_batches() -> None:
     """Tests that every micro-batch has its tasks and buffers in the same groups, and the first one the weights."""
-    made = training_instance(FORK, micro_batches=3)
+    made = training_step_of(FORK, micro_batches=3)
     assert (made.num_tasks, made.num_buffers, len(made.edges)) == (18, 9, 21)
     assert made.task_names[6] == "F a #1"
     assert made.buffers[3] == Buffer(6, 10, (9, 10, 11))
     assert (made.group_of_task == np.tile([0, 1, 2], 6)).all()
     assert made.task_memory.sum() == FORK.task_memory.sum() - 10
     with pytest.raises(ValueError, match="forward: expected a graph without buffers and groups"):
-        training_instance(made)
+        training_step_of(made)
 
 
 def test_memory_for_one_micro_batch() -> None:
     """Tests that an optimum under a tight limit holds outputs no longer than it must: one micro-batch at a time."""
     chain = DagInstance.from_lists([[2], [2], [2]], [(0, 1, 10), (1, 2, 10)], gpu_memory=[40], name="chain")
-    made = training_instance(chain, micro_batches=2, backward_factor=1.0)
+    made = training_step_of(chain, micro_batches=2, backward_factor=1.0)
     result = optgap.solve(made, "cp-sat", threads=1)
     assert (result.status, result.objective) == (Status.OPTIMAL, 24)
     assert verify_dag_schedule(made, result.schedule) == []
@@ -61,7 +61,7 @@ def test_memory_for_one_micro_batch() -> None:
     first, second = sorted(begin)
     assert second[0] > first[1]  # while B 1 runs, two outputs and two gradients are held: 40 bytes
     with pytest.raises(ValueError, match="expected a GPU with at least 40 bytes for it and what is held with it"):
-        training_instance(replace(chain, gpu_memory=np.array([39])), backward_factor=1.0)
+        training_step_of(replace(chain, gpu_memory=np.array([39])), backward_factor=1.0)
 
 
 @pytest.mark.parametrize("of", ["transformer", "layered", "independent", "in-tree"])
