@@ -68,6 +68,7 @@ def test_keyboard_pointer_and_search(page: tuple[Any, str], tmp_path: Path) -> N
     assert found["paper"] == "#12181f"
 
 
+@pytest.mark.slow
 def test_a_legend_names_jobs(tmp_path: Path) -> None:
     """Tests that a legend of jobs finds their bars, that bars have patterns, and nothing else is offered."""
     jobs = optgap.generate("jobs-small", jobs=4, seed=1)
