@@ -327,7 +327,7 @@ def test_exception_in_presolve_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> 
     assert answer == (Repair.GAVE_UP, None, 0.0)
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 40))])
 def test_optimum_with_buffers(seed: int) -> None:
     """Tests that tiny instances with buffers and groups are solved to the optimum, the same in every run."""
     instance = random_buffered(seed, max_tasks=5) if seed % 2 else small_pipeline(seed, tasks=9)

@@ -21,7 +21,7 @@ NEVER = bool
 """A stop signal that is never given: False, whenever it is asked."""
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 40))])
 def test_optimum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without a schedule to begin with the method proves what brute force finds, for every objective."""
     monkeypatch.setattr("solvers.solve._warm_start", lambda goal, start: None)
