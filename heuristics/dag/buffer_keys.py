@@ -230,9 +230,9 @@ def evaluate_buffer_keys(
 ) -> NDArray[np.int64]:
     """Decode points and return their fitness, (overflow bytes, objective), shape (count, 2).
 
-    An order that gets stuck is made again part by part. `objective` is 0 for the makespan, 1 for the weighted
-    completion, 2 for the stage span. GPUs and starts of the last point are written to `placed`, shape (2, n), unless it
-    is empty.
+    An order that gets stuck is made again part by part; where parts do not fit, the objective is 0. `objective` is 0
+    for the makespan, 1 for the weighted completion, 2 for the stage span. GPUs and starts of the last point are written
+    to `placed`, shape (2, n), unless it is empty.
     """
     n, m = arrays.durations.shape
     fitness = np.empty((len(points), 2), dtype=np.int64)
@@ -245,6 +245,9 @@ def evaluate_buffer_keys(
             if overflow > 0:
                 overflow = append_by_keys(arrays, buffers, keys[:n], True, gpu, start)
         fitness[point, 0] = overflow
+        fitness[point, 1] = 0
+        if overflow > 0:
+            continue  # some starts are missing, or those of an earlier point
         value = 0
         if objective == 1:
             completion = arrays.job_release.copy()

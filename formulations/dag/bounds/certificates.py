@@ -131,7 +131,7 @@ def _refutation(
     The bound of `probing` says how far it is worth to go without cases; with cases any bound may be reached.
     """
     best: BoundCertificate | None = None
-    most = horizon(instance) * (1 if objective is Objective.MAKESPAN else max(1, int(instance.weight.sum())))
+    most = horizon(instance) * (1 if Objective(objective) is Objective.MAKESPAN else max(1, int(instance.weight.sum())))
     most = most if at_most is None else min(most, at_most - 1)
     if instance.num_edges * instance.num_gpus**2 > MAX_DELAYS or most < proven:
         return None

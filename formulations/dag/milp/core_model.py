@@ -258,7 +258,8 @@ class CoreModel:
         What paths decide has no binary.
         """
         model, instance = self.pyomo_model, self.instance
-        buffers = [(number, buffer) for number, buffer in enumerate(instance.buffers) if buffer.size > 0]
+        every = instance.buffers  # made anew whenever they are asked for
+        buffers = [(number, buffer) for number, buffer in enumerate(every) if buffer.size > 0]
         limited = [k for k in range(instance.num_gpus) if instance.gpu_memory[k] >= 0]
         owners = sorted({buffer.task for _, buffer in buffers})
         reaches = reachable(instance) if buffers else np.zeros((0, 0), dtype=bool)
@@ -270,22 +271,22 @@ class CoreModel:
         }
 
         def may_meet(number: int, task: int) -> bool:
-            owner, _, released_by = instance.buffers[number]
+            owner, _, released_by = every[number]
             is_later = reaches[task, owner] and takes_time[task]
             return bool(shared[number, task]) and not is_later and not all(reaches[r, task] for r in released_by)
 
         def may_be_over(number: int, task: int) -> bool:
-            released_by = instance.buffers[number].released_by
+            released_by = every[number].released_by
             return not any((r == task or reaches[task, r]) and (takes_time[task] or takes_time[r]) for r in released_by)
 
         meet = [pair for pair in shared if may_meet(*pair)]
         model.over = pyo.Var([pair for pair in meet if may_be_over(*pair)], domain=pyo.Binary)
-        pairs = {(instance.buffers[number].task, task) for number, task in meet}
+        pairs = {(every[number].task, task) for number, task in meet}
         model.later = pyo.Var(sorted((h, i) for h, i in pairs if h != i and not reaches[h, i]), domain=pyo.Binary)
         model.live = pyo.Var([(*pair, k) for pair in meet for k in shared[pair]], bounds=(0, 1))
         model.released = pyo.ConstraintList()
         for number, task in model.over:
-            for r in instance.buffers[number].released_by:
+            for r in every[number].released_by:
                 far = max(0, self._last_finish(r) - self._first_head(task))
                 model.released.add(self.begin(task) >= self._end(r) - far * (1 - model.over[number, task]))
         for h, i in model.later:
@@ -294,7 +295,7 @@ class CoreModel:
         model.counted = pyo.ConstraintList()
         used: dict[tuple[int, int], object] = {}
         for number, task, k in model.live:
-            owner, size, _ = instance.buffers[number]
+            owner, size, _ = every[number]
             both = self.on[task, k] if owner == task else self.on[owner, k] + self.on[task, k] - 1
             model.counted.add(model.live[number, task, k] >= both - sum(self._gone(number, owner, task)))
             used[task, k] = used.get((task, k), 0) + size * model.live[number, task, k]

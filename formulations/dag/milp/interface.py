@@ -53,6 +53,9 @@ MAX_HORIZON = 500_000
 MAX_PAIR_ROWS = 150_000
 """Pairs of tasks times GPUs up to which a model with rows per pair and GPU is worth building."""
 
+MAX_BUFFER_ROWS = 30_000
+"""The same of pairs of buffers and tasks that begin one; seconds to build."""
+
 
 def check_model_size(
     instance: DagInstance, within: Windows, *, max_horizon: int = MAX_HORIZON, max_pair_rows: int = MAX_PAIR_ROWS
@@ -67,3 +70,8 @@ def check_model_size(
     rows = instance.num_tasks * (instance.num_tasks - 1) // 2 * instance.num_gpus
     if rows > max_pair_rows:
         raise ModelTooLargeError(f"tasks: expected at most {max_pair_rows} pairs of tasks times GPUs, got {rows}.")
+    buffers = instance.buffers
+    rows = len(buffers) * len({buffer.task for buffer in buffers}) * instance.num_gpus
+    if rows > MAX_BUFFER_ROWS:
+        expected = f"expected at most {MAX_BUFFER_ROWS} pairs of buffers and tasks that begin one, times GPUs"
+        raise ModelTooLargeError(f"buffers: {expected}, got {rows}.")

@@ -42,6 +42,19 @@ def test_every_point_keeps_the_limits(instance: DagInstance, seed: int, decoding
             assert found == value or (objective is Objective.STAGE_SPAN and found < value)
 
 
+def test_points_do_not_depend_on_those_before_them() -> None:
+    """Tests that many points at once have the fitness that each has alone, where parts do not fit too."""
+    overflows = 0
+    for seed in range(20):
+        instance = random_buffered(seed, max_tasks=8)
+        keys = RandomKeys(instance, Objective.MAKESPAN, "direct")
+        points = np.random.default_rng(seed).random((20, keys.num_keys))
+        fitness = keys.evaluate_many(points)
+        assert [tuple(row) for row in fitness.tolist()] == [keys.evaluate(point) for point in points]
+        overflows += (fitness[:, 0] > 0).sum()
+    assert overflows >= 50
+
+
 @pytest.mark.parametrize("decoding", ["ranked", "direct"])
 def test_first_point_is_the_best_list(decoding: str) -> None:
     """Tests that the first point decodes to the GPUs of the best list, and to no larger objective."""

@@ -112,5 +112,5 @@ def test_members_are_compared_after_conversion() -> None:
 
 ROOMS = ("instances", "formulations", "heuristics", "solvers", "studies", "optgap")
 NAMES = ("Objective", "JobsObjective", "Contention", "Variant")
-CONVERTED = ("chosen", "variant", "rule", "self.contention")
+CONVERTED = ("chosen", "variant", "rule", "self.contention", "self._objective")
 """Converted by the function or the constructor that they stand in."""

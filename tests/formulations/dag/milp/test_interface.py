@@ -48,6 +48,14 @@ def test_pairs() -> None:
         check_model_size(instance, within, max_pair_rows=11)
 
 
+def test_limit_of_buffers() -> None:
+    """Tests that buffers times the tasks that begin one, times GPUs, are limited."""
+    instance = DagInstance.from_lists([[1, 1]] * 2, [(0, 1, 0)], buffers=[(0, 1, [1])] * 15001)
+    within = windows(instance, Objective.MAKESPAN, lower_bound=0, objective_at_most=None)
+    with pytest.raises(ModelTooLargeError, match=r"^buffers: expected at most 30000 pairs of buffers and tasks that "):
+        check_model_size(instance, within)
+
+
 @pytest.mark.parametrize(
     "build", [Nip, partial(Nip, form="product"), LinearisedNip, GeneralisedDisjunctiveModel], ids=str
 )
