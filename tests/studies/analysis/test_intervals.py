@@ -28,6 +28,11 @@ def test_interval_of_two_values_by_hand() -> None:
     assert bootstrap_interval([0.0, 1.0], "mean", level=0.4) == (0.5, 0.5)
 
 
+def test_interval_of_equal_values_is_exact() -> None:
+    """Tests that rounding opens no interval: the sum of three times 0.1 is not 0.3."""
+    assert bootstrap_interval([0.1, 0.1, 0.1], "mean") == (0.1, 0.1)
+
+
 def test_mean_of_many_is_near_normal() -> None:
     """Tests the interval of a mean against the normal one, which it must come close to."""
     values = np.random.default_rng(3).normal(5.0, 2.0, 400)
