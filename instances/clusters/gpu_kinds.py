@@ -41,7 +41,7 @@ class GpuKind:
     source
         The vendor's document that the figures are taken from.
     looked_up
-        Which figures were compared with what others publish of the GPU, and with whom, in November 2026; the vendor's
+        Which figures were compared in November 2026 with what others publish of the GPU, and where; the vendor's
         documents themselves could not be opened then.
     """
 

@@ -41,10 +41,36 @@ def test_efficiencies_by_hand(table: Path) -> None:
         "matrix product": {"": 0.4375, "T4": 0.375, "P100": 0.5},
         "convolution": {"": 0.25, "T4": 0.25},
     }
-    with pytest.raises(ValueError, match="document: expected rows of precision tf32, got none"):
+    with pytest.raises(
+        ValueError, match="document: expected rows of precision tf32 that take longer than 2e-05 s, got"
+    ):
         read_efficiencies(table, "tf32")
-    table.write_text(table.read_text().replace(",T4,", ",x86_64,"))
-    with pytest.raises(ValueError, match="line 2: expected a kind of the catalogue, a class, work and a time above 0"):
+
+
+def test_short_and_cached_rows(table: Path) -> None:
+    """Tests that a row of the length of a launch is skipped, and that one that beats the roofline counts as 1."""
+    more = "Relu s,T4,2e-5,element-wise,0,3e9,fp32,-,-,-\nRelu c,T4,3e-5,element-wise,0,3e8,fp32,-,-,-\n"
+    table.write_text(table.read_text() + more)
+    assert read_efficiencies(table, "fp32")["element-wise"] == {"": 1.0, "T4": 1.0}
+    table.write_text(",".join(measure_operators.COLUMNS) + "\n" + more.partition("\n")[0])
+    with pytest.raises(ValueError, match="longer than 2e-05 s, got 1 rows of shorter times"):
+        read_efficiencies(table, "fp32")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("Relu,x86_64,1,norm,1,1", "line 7: kind: expected one of .*T4, .*, got"),
+        ("Relu,T4,1,norms,1,1", r"line 7: class: expected one of .*did you mean norm\?"),
+        ("Relu,T4,0,norm,1,1", "line 7: expected work and a time above 0, got '1,1,0'"),
+        ("Relu,T4,1e9,norm,3e11,0", "line 7: expected seconds near the roofline of 0.037 s, got 1e[+]09"),
+        ("MatMul a,T4,1,norm,3e11,0", "line 7: expected each operator and kind once per precision, got MatMul a on T4"),
+    ],
+)
+def test_broken_measurements(row: str, message: str, table: Path) -> None:
+    """Tests that a row that cannot be is refused with its place."""
+    table.write_text(f"{table.read_text()}{row},fp32,-,-,-\n")
+    with pytest.raises(ValueError, match=message):
         read_efficiencies(table, "fp32")
 
 
@@ -65,8 +91,12 @@ def test_a_table_calibrates_a_network(table: Path, tmp_path: Path) -> None:
     made = [read_operators(path, calibration=each, cluster=cluster, cost=cost) for each in (None, str(table))]
     assert [instance.durations.tolist() for instance in made] == [[[1000]], [[4000]]]
     assert made[1].name == "net (calibrated mine)"
-    with pytest.raises(ValueError, match="calibration: expected a table of measurements, got nowhere"):
+    with pytest.raises(ValueError) as caught:
         read_operators(path, calibration="nowhere.csv")
+    expected = "calibration: expected a file that can be read, got 'nowhere.csv': no such file or directory."
+    assert str(caught.value) == expected
+    with pytest.raises(ValueError, match="calibration: expected a table or calibrated=true, got both"):
+        read_operators(path, calibration=str(table), calibrated=True)
 
 
 def test_durations_are_read(table: Path) -> None:

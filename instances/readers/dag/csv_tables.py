@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.clusters.cost_model import CostModel
-from instances.clusters.gpu_kinds import GPU_KINDS, gpu_kind
+from instances.clusters.gpu_kinds import GPU_KINDS
 from instances.dag.conversion import dag_instance_from_seconds
 from instances.dag.instance import NOT_ALLOWED
+from instances.fields import one_of
 from instances.parameters import fields_as_parameters
 from instances.readers.dag.measured_graph import READER_COST, GpuModel, MeasuredGraph, dag_instance_from_measured
+from instances.readers.dag.onnx_costs import OPERATOR_CLASSES
 from instances.readers.dag.trace_durations import trace_durations
 from instances.readers.text_fields import bytes_from_number, check_edges, instance_name, number_field, shortened
 from instances.rounding import RoundingWarning, ticks_from_seconds
@@ -258,28 +260,48 @@ def read_durations(path: str | PathLike[str]) -> dict[tuple[str, str], float]:
     return found
 
 
+LAUNCH_SECONDS = 2e-5
+"""Times up to this one are those of starting a kernel, and say nothing of the roofline."""
+
+LEAST_EFFICIENCY = 1e-6
+"""A smaller share of the roofline is an error of the table, such as a time in another unit."""
+
+
 def read_efficiencies(path: str | PathLike[str], precision: str) -> dict[str, dict[str, float]]:
     """Return how much of the roofline operators reached, from a table that ``optgap/measure_operators.py`` wrote.
 
-    By class and kind of GPU it is the median of roofline over measured time, over all rows of a precision; "" stands
-    for kinds that are not in the table and has the median over those that are.
+    By class and kind of GPU it is the median of roofline over measured time, over all rows of a precision that take
+    longer than `LAUNCH_SECONDS`; "" stands for kinds that are not in the table and has the median over those that are.
+    A row that beats the roofline, as small operators do whose data stay in the cache, counts as 1.
 
-    Raises an `OSError` if the file cannot be read, and a `ValueError` if it has another form, names a kind that is not
-    in the catalogue, or has no row of the precision; the message gives the place.
+    Raises an `OSError` if the file cannot be read, and a `ValueError` if it has another form, names an operator and a
+    kind twice, names a kind that is not in the catalogue or an unknown class, has a time that cannot be (a share below
+    `LEAST_EFFICIENCY`), or has no row of the precision that is long enough; the message gives the place.
     """
     ratios: dict[tuple[str, str], list[float]] = {}
+    seen: set[str] = set()
     for place, row in _table(read_text(path), "durations", required=(*_DURATIONS, *_MEASURED)).rows:
         if row["precision"] != precision:
             continue
+        pair = f"{row['operator']} on {row['kind']}"
+        if pair in seen:
+            raise ValueError(f"{place}: expected each operator and kind once per precision, got {pair} again.")
+        seen.add(pair)
+        gpu = GPU_KINDS[one_of(row["kind"], GPU_KINDS, f"{place}: kind")]
+        one_of(row["class"], OPERATOR_CLASSES, f"{place}: class")
         flops, moved, seconds = (number_field(row[key], place, key) for key in ("flops", "moved_bytes", "seconds"))
-        if row["kind"] not in GPU_KINDS or not row["class"] or not seconds or not flops + moved:
-            expected = "a kind of the catalogue, a class, work and a time above 0"
-            got = shortened(",".join(row[key] for key in ("kind", "class", "flops", "moved_bytes", "seconds")))
-            raise ValueError(f"{place}: expected {expected}, got {got}.")
-        roofline = gpu_kind(row["kind"]).roofline_seconds(np.array([flops]), np.array([moved]), precision=precision)
-        ratios.setdefault((row["class"], row["kind"]), []).append(float(roofline[0]) / seconds)
+        if not seconds or not flops + moved:
+            got = shortened(",".join(row[key] for key in ("flops", "moved_bytes", "seconds")))
+            raise ValueError(f"{place}: expected work and a time above 0, got {got}.")
+        roofline = float(gpu.roofline_seconds(np.array([flops]), np.array([moved]), precision=precision)[0])
+        if roofline < LEAST_EFFICIENCY * seconds:
+            raise ValueError(f"{place}: expected seconds near the roofline of {roofline:.3g} s, got {seconds:g}.")
+        if seconds > LAUNCH_SECONDS:
+            ratios.setdefault((row["class"], row["kind"]), []).append(min(roofline / seconds, 1.0))
     if not ratios:
-        raise ValueError(f"document: expected rows of precision {precision}, got none.")
+        got = f"{len(seen)} rows of shorter times" if seen else "none"
+        expected = f"rows of precision {precision} that take longer than {LAUNCH_SECONDS:g} s"
+        raise ValueError(f"document: expected {expected}, got {got}.")
     found: dict[str, dict[str, float]] = {what: {} for what, _ in ratios}
     for (what, kind), own in ratios.items():
         found[what][kind] = median(own)

@@ -162,6 +162,19 @@ docs/models.md, section 5 says how far they carry. Convolutions, pooling and mov
 """
 
 
+OPERATOR_CLASSES = (
+    "linear layer",
+    "matrix product",
+    "softmax",
+    "norm",
+    "embedding",
+    "convolution",
+    "attention",
+    "element-wise",
+)
+"""What `operator_class` returns."""
+
+
 def operator_class(kind: str, *, has_weights: bool) -> str | None:
     """Return the class of an operator in `MEASURED_EFFICIENCY`, of a fused one by its first part; None without one."""
     first = kind.partition("+")[0]

@@ -71,7 +71,7 @@ def read_onnx(
         a measurement keep. The name of the instance says so.
     calibration
         Table of measurements whose efficiencies are used instead, such as ``optgap/measure_operators.py`` writes it
-        (`read_efficiencies`).
+        (`read_efficiencies`). Not together with `calibrated`.
     batch
         Size of a first dimension of the inputs that the model leaves open.
     dimensions
@@ -155,10 +155,15 @@ RESHAPES_FROM_SHAPES = 14
 def _calibration(calibrated: bool, path: str | None, precision: str) -> Mapping[str, Mapping[str, float]]:
     """Return the efficiencies that are used by class and kind of GPU, none where no calibration is wanted."""
     if path is not None:
+        if calibrated:
+            raise ValueError("calibration: expected a table or calibrated=true, got both.")
         try:
             return read_efficiencies(path, precision)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"calibration: expected a table of measurements, got {path}: {error}") from error
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ValueError(f"calibration: expected a file that can be read, got {path!r}: {reason}.") from error
+        except ValueError as error:
+            raise ValueError(f"calibration: expected a table of measurements, got {path!r}: {error}") from error
     if calibrated and precision not in MEASURED_EFFICIENCY:
         raise ValueError(f"calibrated: expected a precision of {', '.join(MEASURED_EFFICIENCY)}, got {precision}.")
     return MEASURED_EFFICIENCY[precision] if calibrated else {}

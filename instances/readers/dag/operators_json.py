@@ -39,6 +39,7 @@ def read_operators(
     order in which results are there before they are read. Each has `kind` (what it computes, in the words of ONNX where
     there is one), `name`, `flops`, `parameter_bytes`, `inputs` and `outputs` (bytes by tensor, weights left out), and
     it may have `moved_bytes`; by default everything that it reads and writes is moved once. Durations are rooflines.
+    Tensors that no operator writes are inputs of the network, so that a misspelt name is one, without an edge.
 
     Parameters
     ----------
@@ -59,19 +60,22 @@ def read_operators(
     document.check_format("optgap/operators", 1)
     document.mapping("made_by", None)
     operators: list[Operator] = []
-    made: set[str] = set()
+    made: dict[str, int] = {}
     listed = document.each("operators")
     later = {tensor for fields in listed for tensor in fields.mapping("outputs")}
     for fields in listed:
         operator = _operator(fields)
         later -= operator.outputs.keys()
-        for tensor in operator.inputs:
+        for tensor, size in operator.inputs.items():
             if tensor in later or tensor in operator.outputs:
                 raise ValueError(f"{fields.place('inputs')}: expected results that stand before it, got {tensor!r}.")
+            if size > made.get(tensor, size):
+                expected = f"at most the {made[tensor]} bytes of {tensor!r}"
+                raise ValueError(f"{fields.place('inputs')}: expected {expected}, got {size}.")
         for tensor in operator.outputs:
             if tensor in made:
                 raise ValueError(f"{fields.place('outputs')}: expected each result once, got {tensor!r} again.")
-        made |= operator.outputs.keys()
+        made |= operator.outputs
         operators.append(operator)
     document.close()
     if not operators:
@@ -94,6 +98,8 @@ def _operator(fields: Fields) -> Operator:
     """Return an operator; gradients cost as those of ONNX models do."""
     kind, flops, weights = fields.text("kind"), json_number(fields, "flops"), json_bytes(fields, "parameter_bytes")
     inputs, outputs = _sizes(fields, "inputs"), _sizes(fields, "outputs")
+    if not kind.strip():
+        raise ValueError(f"{fields.place('kind')}: expected what the operator computes, got an empty text.")
     if not outputs:
         raise ValueError(f"{fields.place('outputs')}: expected at least one, got none.")
     operands = 1 if weights or kind not in (*MATRIX_OPERATORS, "Attention") else 2

@@ -95,6 +95,11 @@ def test_options(tmp_path: Path) -> None:
         ({"flops": -1}, "operators[1].flops: expected a finite number of at least 0, got -1."),
         ({"inputs": {"sdpa": 4}}, "operators[1].inputs: expected results that stand before it, got 'sdpa'."),
         ({"inputs": {}, "outputs": {"fc": 4}}, "operators[1].outputs: expected each result once, got 'fc' again."),
+        (
+            {"inputs": {"fc": 2_000_001}},
+            "operators[1].inputs: expected at most the 2000000 bytes of 'fc', got 2000001.",
+        ),
+        ({"kind": " "}, "operators[1].kind: expected what the operator computes, got an empty text."),
         ({"outputs": {}}, "operators[1].outputs: expected at least one, got none."),
         ({"flop": 3}, "operators[1].flop: expected no such key (did you mean flops?)."),
     ],
