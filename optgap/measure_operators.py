@@ -2,9 +2,10 @@
 
 This file needs torch and nothing of optgap: copy it to where the GPU is. It times matrix products, linear layers,
 convolutions, attention, softmax, norms and element-wise operators (forward passes) over a grid of sizes and writes a
-table with the columns operator, kind and seconds that `optgap convert --durations` reads, and with class, FLOPs, moved
-bytes, precision, device, versions and date, from which `--set calibration=OUT.csv` computes how much of the roofline
-each class reaches. ``--kind`` is the name that optgap has for the GPU. Every row is the median of several repetitions.
+table with the columns operator, kind, seconds, class, FLOPs, moved bytes, precision, device, versions and date, from
+which `optgap convert --set calibration=OUT.csv` computes how much of the roofline each class reaches. ``--kind`` is the
+name that optgap has for the GPU. Every row is the median of several repetitions. `--durations` reads the columns too,
+but wants names of tasks as operators: edit them for that.
 """
 
 import argparse
@@ -112,7 +113,7 @@ def measure(device, precision, kind, largest, repeats):
     name = torch.cuda.get_device_name(device) if on_gpu else platform.processor() or platform.machine()
     versions = f"torch {torch.__version__}" + (f", CUDA {torch.version.cuda}" if on_gpu else "")
     about = [precision, name, versions, datetime.date.today().isoformat()]
-    wait = torch.cuda.synchronize if on_gpu else (lambda: None)
+    wait = (lambda: torch.cuda.synchronize(device)) if on_gpu else (lambda: None)
     generator = torch.Generator(device).manual_seed(1)
     for operator, what, flops, elements, make in grid(largest):
         with torch.inference_mode():
@@ -126,23 +127,41 @@ def _main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--device", default="cuda", help="cuda, cuda:1, ... or cpu")
     parser.add_argument("--precision", choices=TYPES, default="fp32")
-    parser.add_argument("--kind", help="name of the GPU in optgap, such as T4; default the driver's name")
-    parser.add_argument("--largest", type=int, default=8192, help="largest side of a matrix")
+    parser.add_argument(
+        "--kind",
+        help="name of the GPU in optgap's catalogue, such as T4, which a calibration needs; default the driver's name",
+    )
+    parser.add_argument("--largest", type=int, default=8192, help="largest side of a matrix, at least 64")
     parser.add_argument("--threads", type=int, help="threads of the processor; default as torch has it")
     parser.add_argument("--repeats", type=int, default=9)
     given = parser.parse_args()
-    if given.threads:
+    for name, least in (("repeats", 1), ("threads", 1), ("largest", 64)):
+        value = getattr(given, name)
+        if value is not None and value < least:
+            parser.error(f"--{name}: expected at least {least}, got {value}")
+    if given.out.is_dir() or not given.out.parent.is_dir():
+        parser.error(f"OUT: expected a file in a folder that exists, got {given.out}")
+    try:
         import torch
 
+        torch.zeros(1, device=given.device, dtype=getattr(torch, TYPES[given.precision]))
+    except (ImportError, RuntimeError, AssertionError) as error:  # of a torch without CUDA an AssertionError
+        parser.error(
+            f"--device: expected torch and a device of it, got {given.device}: {str(error).partition(chr(10))[0]}"
+        )
+    if given.threads:
         torch.set_num_threads(given.threads)
     partial = given.out.with_name(given.out.name + ".partial")
-    with partial.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for row in measure(given.device, given.precision, given.kind, given.largest, given.repeats):
-            table.writerow(row)
-            file.flush()
-    partial.replace(given.out)
+    try:
+        with partial.open("w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(COLUMNS)
+            for row in measure(given.device, given.precision, given.kind, given.largest, given.repeats):
+                table.writerow(row)
+                file.flush()
+        partial.replace(given.out)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,6 +107,31 @@ def test_durations_are_read(table: Path) -> None:
     instance = optgap.from_lists([[7], [9]], task_names=["Conv d", "Relu"], gpu_kinds=["T4"], tick_seconds=1e-3)
     measured, count = with_measured_durations(instance, seconds)
     assert (measured.durations.tolist(), count) == ([[4], [9]], 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--repeats", "0"], "--repeats: expected at least 1, got 0"),
+        (["--threads", "0"], "--threads: expected at least 1, got 0"),
+        (["--largest", "63"], "--largest: expected at least 64, got 63"),
+        (["--device", "nothing"], "--device: expected torch and a device of it, got nothing: "),
+    ],
+)
+def test_arguments_are_checked_first(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Tests that a wrong argument, or a torch that is not there, ends in one line before a file is opened."""
+    monkeypatch.setattr(sys, "argv", ["measure_operators.py", str(tmp_path / "out.csv"), *arguments])
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SystemExit):
+        measure_operators._main()
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
