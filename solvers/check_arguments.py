@@ -135,7 +135,9 @@ def refuse_unknown_buffers(problem: Problem, instance: Any, objective: object, n
     if needs_buffers(instance, objective):
         known = ", ".join(name for name, method in problem.methods.items() if method.knows_buffers) or "none yet"
         what = f"the objective {objective}" if not needs_buffers(instance, None) else "buffers and groups"
-        reason = "which places one task after the other and never gets memory back"
+        reason = "which does not"
+        if getattr(instance, "num_buffers", 0):
+            reason = "to which memory that a task takes is never released"
         raise ValueError(f"method: expected one that knows {what} ({known}), got {name!r}, {reason}.")
 
 

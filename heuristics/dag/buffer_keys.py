@@ -1,4 +1,4 @@
-"""Random keys with buffers and groups: a decoder that neither deadlocks nor overruns, if parts fit one by one (Numba).
+"""Random keys with buffers and groups: a decoder without deadlocks, with an overflow if parts do not fit (Numba).
 
 Keys choose a GPU for every group and an order of the tasks. A task is appended to its GPU as soon as data, GPU and
 memory allow; only tasks are taken whose buffers fit beside all that is not surely released, as in `buffer_lists`.
@@ -115,12 +115,12 @@ def append_by_keys(
     until all tasks that release them have their places.
     """
     n, m = len(arrays.release), len(arrays.gpu_memory)
-    room, free_at = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    free_memory, free_at = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     for k in range(m):
-        room[k] = UNLIMITED if arrays.gpu_memory[k] < 0 else arrays.gpu_memory[k]
+        free_memory[k] = UNLIMITED if arrays.gpu_memory[k] < 0 else arrays.gpu_memory[k]
     for task in range(n):
         if arrays.gpu_memory[gpu[task]] >= 0:
-            room[gpu[task]] -= arrays.task_memory[task]
+            free_memory[gpu[task]] -= arrays.task_memory[task]
     count_of = np.zeros(m, dtype=np.int64)  # ends of buffers that begin on every GPU, later than its last start
     most = np.zeros(m + 1, dtype=np.int64)
     for buffer in range(len(buffers.owner)):
@@ -143,9 +143,9 @@ def append_by_keys(
         for entry in range(num_ready):
             task = ready[entry]
             k = gpu[task]
-            fits = buffers.takes[task] == 0 or buffers.takes[task] <= room[k]
+            fits = buffers.takes[task] == 0 or buffers.takes[task] <= free_memory[k]
             if not fits:  # what ends later is free by then
-                later = room[k]
+                later = free_memory[k]
                 for slot in range(most[k], most[k] + count_of[k]):
                     later += end_bytes[slot]
                 fits = buffers.takes[task] <= later
@@ -182,17 +182,17 @@ def append_by_keys(
                 next_end, kept = np.int64(-1), 0
                 for slot in range(most[k], most[k] + count_of[k]):
                     if end_tick[slot] <= begin:
-                        room[k] += end_bytes[slot]
+                        free_memory[k] += end_bytes[slot]
                     else:
                         if next_end < 0 or end_tick[slot] < next_end:
                             next_end = end_tick[slot]
                         end_tick[most[k] + kept], end_bytes[most[k] + kept] = end_tick[slot], end_bytes[slot]
                         kept += 1
                 count_of[k] = kept
-                if buffers.takes[task] <= room[k] or next_end < 0:
+                if buffers.takes[task] <= free_memory[k] or next_end < 0:
                     break
                 begin = next_end
-            room[k] -= buffers.takes[task]
+            free_memory[k] -= buffers.takes[task]
         start[task], finish[task] = begin, begin + duration
         if duration > 0 or buffers.takes[task] > 0:
             free_at[k] = begin + duration

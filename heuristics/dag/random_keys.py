@@ -101,6 +101,8 @@ class RandomKeys:
     The first n keys are priorities: among the ready tasks the highest key goes first, ties by index, so that every
     point gives a schedule that keeps the precedences. The other n keys choose GPUs (absent with decoding "eft").
 
+    With buffers, groups or the stage span `BufferKeys` decodes.
+
     Parameters
     ----------
     decoding
@@ -111,8 +113,6 @@ class RandomKeys:
     contention
         What transfers share; as in `heft`. Under contention two threads must not share a decoder, because every point
         books the network interfaces of the decoder anew.
-
-    With buffers, groups or the stage span `BufferKeys` decodes.
 
     Raises
     ------

@@ -106,17 +106,17 @@ class BufferSearch:
         from solvers.backends.cp_sat import solve_in_thread
 
         run = self._run
-        at_most = None if self.value is None else self.value - 1
-        if at_most is not None and at_most < bound:
+        wanted = None if self.value is None else self.value - 1
+        if wanted is not None and wanted < bound:
             return bound, True
         # one more than is wanted, so that the best schedule is a hint and a solution
-        room = None if self.value is None else self.value
-        model = BufferModel(self._instance, self._objective, at_least=bound, at_most=room, gpu=way)
+        at_most = self.value
+        model = BufferModel(self._instance, self._objective, at_least=bound, at_most=at_most, gpu=way)
         is_start = self.schedule is not None and (way is None or self.schedule.gpu.tolist() == list(way))
         if self.schedule is not None and is_start:
             model.hint(self.schedule)
-        elif at_most is not None:
-            model.require_at_most(at_most)
+        elif wanted is not None:
+            model.require_at_most(wanted)
         solver = cp_sat_solver(run.threads, run.seed, max(run.seconds_left() * max(share, 0.25), 1e-3))
         if math.isfinite(self._effort_left):
             solver.parameters.max_deterministic_time = self._effort_left
@@ -137,7 +137,7 @@ class BufferSearch:
 
     def _keep(self, schedule: DagSchedule) -> None:
         """Keep a schedule if it is better, with the earliest starts of its orders where these fit."""
-        schedule = tidied(self._instance, schedule, self._objective)
+        schedule = with_best_starts(self._instance, schedule, self._objective)
         value = objective_value(self._instance, schedule, self._objective)
         if self.value is None or value < self.value:
             self.schedule, self.value = schedule, value
@@ -170,9 +170,9 @@ class BufferChain:
 
     An iteration has three parts. Keys: the order of the tasks in a stretch is drawn anew `POINTS` times, and as often a
     group goes to another GPU, if there is a choice; the decoder of the searches on random keys makes schedules of
-    these. Stretches: the GPUs stay, tasks before a stretch keep their starts and those behind it their orders, and
-    CP-SAT looks for something better (`BufferModel.free_only`). Small instances whose groups have a choice: the whole
-    model, with free GPUs.
+    these. Stretches: the GPUs stay, tasks before a stretch keep their starts relative to the first task of
+    their GPU, those behind it keep their orders, and CP-SAT looks for something better (`BufferModel.free_only`). Small
+    instances whose groups have a choice: the whole model, with free GPUs.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ class BufferChain:
         ended = Repair.NONE if status == cp_model.INFEASIBLE else Repair.GAVE_UP
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             ended = Repair.BETTER
-            self._incumbent.offer(tidied(self._instance, model.schedule(solver.value), self._objective))
+            self._incumbent.offer(with_best_starts(self._instance, model.schedule(solver.value), self._objective))
         elif ended is Repair.NONE and covers:
             self._incumbent.close()
         if not is_whole:
@@ -280,7 +280,7 @@ LONGEST = 60
 """Tasks at most whose order is drawn anew at once."""
 
 
-def tidied(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> DagSchedule:
+def with_best_starts(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> DagSchedule:
     """Return the schedule with the best starts of its orders, where these are better and fit into memory."""
     orders: list[list[int]] = [[] for _ in range(instance.num_gpus)]
     position = {task: number for number, task in enumerate(instance.topological_order.tolist())}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formulations.dag.bounds.live_memory import PlacedBounds
-from formulations.dag.down_sets.counts import CountSearch
+from formulations.dag.down_sets.counts import CountSearch, InstantOwnerError
 from formulations.dag.down_sets.search import DownSetSearch
 from formulations.dag.down_sets.search_space import NOWHERE, count_down_sets
 from formulations.dag.fixed_placement import placements
@@ -156,12 +156,12 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
     drops nothing and finds nothing is the proof. It takes few labels where graphs are narrow and GPUs few: on 95 tasks
     whose down-sets number 33,000, and 2 GPUs, seconds. Where there are millions, memory ends it without a proof.
 
+    With buffers, groups or the stage span, `CountSearch` takes the place of `DownSetSearch`, placement by placement.
+
     Parameters
     ----------
     run
         Limits, start and threads. The result does not depend on the seed, nor on time unless the limit strikes.
-
-    With buffers, groups or the stage span, `CountSearch` takes the place of `DownSetSearch`, placement by placement.
     """
     if needs_buffers(instance, objective):
         return _counted(instance, objective, run)
@@ -184,28 +184,30 @@ MAX_PLACEMENTS = 5_000
 """With buffers, the most placements of the groups that are searched one by one."""
 
 MOST_LABELS = 300_000
-"""With buffers, the most labels per layer; they take about a kilobyte each."""
+"""With buffers, the most labels per layer: the width of the last round."""
 
 
 def _counted(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcome:
     """Search placement by placement with counts, the smallest bound first, in rounds of growing width.
 
-    A placement whose bound reaches the best schedule needs no search. The bound is the smallest of those that are left.
+    A placement whose bound reaches the best schedule needs no search. The bound is the smallest of those that are left,
+    among them the placements that `CountSearch` refuses.
     """
     schedule, proved = run.start, run.lower_bound
     value = None if schedule is None else objective_value(instance, schedule, objective)
     ways = placements(instance, MAX_PLACEMENTS)
     failure = None if ways is not None else f"placements: expected at most {MAX_PLACEMENTS} of the groups, got more."
     pending: list[tuple[int, CountSearch]] = []
-    try:
-        for way in ways or ():
-            bound = max(proved, PlacedBounds(instance, way).best(objective))
-            if run.must_stop():
-                failure = "time: expected enough to bound every placement, got less."
-                break
+    refused: list[tuple[int, str]] = []
+    for way in ways or ():
+        bound = max(proved, PlacedBounds(instance, way).best(objective))
+        if run.must_stop():
+            failure = "time: expected enough to bound every placement, got less."
+            break
+        try:
             pending.append((bound, CountSearch(instance, objective, way)))
-    except ValueError as error:
-        failure = str(error)
+        except InstantOwnerError as error:
+            refused.append((bound, str(error)))
     if failure is not None:
         termination = Termination.FAILED
         if run.must_stop():
@@ -213,27 +215,32 @@ def _counted(instance: DagInstance, objective: Objective, run: ExactRun) -> Outc
         return Outcome(schedule=schedule, lower_bound=proved, termination=termination, failure=failure)
     pending.sort(key=lambda row: row[0])
     width, has_searched = FIRST_WIDTH, False
-    while pending and not run.must_stop() and width <= MOST_LABELS:
+    while pending and not run.must_stop():
         unsettled = []
         for bound, search in pending:
+            is_settled = False
             while not run.must_stop() and (value is None or bound < value):
                 has_searched = True
                 found = search.search(None if value is None else value - 1, width, run.must_stop)
                 if found.schedule is None:
-                    if not found.is_complete:
-                        unsettled.append((bound, search))
+                    is_settled = found.is_complete
                     break
                 schedule, value = found.schedule, objective_value(instance, found.schedule, objective)
                 run.report(value, None)
-            if run.must_stop() and (value is None or bound < value):
+            if not is_settled:
                 unsettled.append((bound, search))
         pending = [row for row in unsettled if value is None or row[0] < value]
-        width *= GROWTH
-    lowest = min((bound for bound, _ in pending), default=None)
+        if width >= MOST_LABELS:
+            break
+        width = min(width * GROWTH, MOST_LABELS)
+    refused = [row for row in refused if value is None or row[0] < value]
+    lowest = min((bound for bound, _ in [*pending, *refused]), default=None)
     if lowest is None:
         proof = PROOF if has_searched else None
         return Outcome(schedule=schedule, lower_bound=value, is_infeasible=schedule is None, proof=proof)
     termination, failure = Termination.FAILED, f"memory: expected at most {MOST_LABELS} labels in each layer, got more."
+    if not pending:
+        failure = refused[0][1]
     if run.must_stop():
         termination, failure = (Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT), None
     return Outcome(schedule=schedule, lower_bound=lowest, termination=termination, failure=failure)

@@ -180,6 +180,10 @@ So many steps took the checker 6 seconds on 95 tasks and 8 GPUs.
 """
 
 
+MOST_NESTED = 800
+"""Cases within cases of a proof at most; Python allows about a thousand calls within calls."""
+
+
 class _State(NamedTuple):
     """What holds for every schedule within the limit, under the choices of a case.
 
@@ -259,8 +263,11 @@ class RefutationProof:
             last = self._refuted(state)
         return None if last is None else [*lines, *last]
 
-    def _refuted(self, state: _State) -> list[str] | None:
-        """Return lines that refute a state by cases, None where a schedule is found or there are too many cases."""
+    def _refuted(self, state: _State, depth: int = 0) -> list[str] | None:
+        """Return lines that refute a state by cases, None where a schedule is found or there are too many cases.
+
+        `depth` is in how many other cases this one lies.
+        """
         lines = list[str]()
         while True:
             self.cases, self._settlings = self.cases - 1, self._settlings - 1
@@ -272,11 +279,11 @@ class RefutationProof:
             if last is not None:
                 return [*lines, *last]
             choice = _open_gpu(state) or _open_order(state)
-            if choice is None:
-                return None  # every GPU and every order is known: the earliest starts are a schedule
+            if choice is None or depth >= MOST_NESTED:
+                return None  # without a choice, the earliest starts are a schedule
             word, first, second = choice
             with_choice = self._on if word == "suppose" else self._before
-            inner = self._refuted(with_choice(state, first, second, holds=True))
+            inner = self._refuted(with_choice(state, first, second, holds=True), depth + 1)
             if inner is None:
                 return None
             lines += [f"{word} {first} {second}", *inner]

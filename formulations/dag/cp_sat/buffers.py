@@ -371,7 +371,10 @@ class BufferModel:
         return DagSchedule(gpu=schedule.gpu, start=start, instance=self._instance)
 
     def free_only(self, schedule: DagSchedule, order: Sequence[int], first: int, last: int) -> None:
-        """Leave the orders of one stretch free; earlier tasks stay where they are, later ones keep their orders.
+        """Leave the orders of one stretch free; later tasks keep their orders.
+
+        Earlier ones keep their starts relative to the first task of their GPU; where some buffer is released on another
+        GPU, their starts.
 
         Parameters
         ----------

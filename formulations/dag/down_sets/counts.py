@@ -30,6 +30,9 @@ Counts = tuple[int, ...]
 NOT_YET = -1
 """First start on a GPU where nothing has started."""
 
+LABELS_PER_QUESTION = 100
+"""After so many labels of a down-set, and at its first one, a search asks whether to stop."""
+
 
 @dataclass(slots=True)
 class _Label:
@@ -44,6 +47,10 @@ class _Label:
     parent: _Label | None
     task: int
     start: int
+
+
+_Layer = dict[Counts, dict[tuple[int, ...], _Label]]
+"""Labels of equally many tasks, by counts and by what is compared between them."""
 
 
 @dataclass(slots=True)
@@ -64,6 +71,10 @@ class Counted:
 
     schedule: DagSchedule | None
     is_complete: bool
+
+
+class InstantOwnerError(ValueError):
+    """A placement lets a task that takes no time own a buffer on a GPU with a limit."""
 
 
 class CountSearch:
@@ -90,7 +101,7 @@ class CountSearch:
 
     Raises
     ------
-    ValueError
+    InstantOwnerError
         If a task that takes no time owns a buffer on a GPU with a limit: then starts do not say which came first.
     """
 
@@ -106,7 +117,7 @@ class CountSearch:
         self._released: list[list[int]] = [[] for _ in gpu]
         for number, buffer in enumerate(self._buffers):
             if self._ticks[buffer.task] == 0:
-                raise ValueError(
+                raise InstantOwnerError(
                     f"buffers: expected tasks that take a tick at least to hold them, got task {buffer.task}."
                 )
             self._owned[buffer.task].append(number)
@@ -163,21 +174,24 @@ class CountSearch:
             task=0,
             start=0,
         )
-        layer, is_complete = {nothing: [root]}, True
+        layer: _Layer = {nothing: {(): root}}
+        is_complete = True
         for _ in range(instance.num_tasks):
-            following: dict[Counts, dict[tuple[int, ...], _Label]] = {}
+            following: _Layer = {}
+            size = 0
             for counts, labels in layer.items():
-                if should_stop():
-                    return Counted(None, False)
-                for label in labels:
+                for number, label in enumerate(labels.values()):
+                    if number % LABELS_PER_QUESTION == 0 and should_stop():
+                        return Counted(None, False)
                     for chain, child in self._children(counts, label):
                         reached = (*counts[:chain], counts[chain] + 1, *counts[chain + 1 :])
-                        self._keep(following.setdefault(reached, {}), self._vector(reached, child), child)
-            layer = {counts: list(kept.values()) for counts, kept in following.items()}
-            if sum(map(len, layer.values())) > width:
-                is_complete = False
-                layer = self._best(layer, width)
-        schedules = [self._schedule(label) for labels in layer.values() for label in labels]
+                        size += self._keep(following.setdefault(reached, {}), self._vector(reached, child), child)
+                    if size > 2 * width:  # cut before all of it takes memory
+                        is_complete, size, following = False, width, self._best(following, width)
+            if size > width:
+                is_complete, following = False, self._best(following, width)
+            layer = following
+        schedules = [self._schedule(label) for labels in layer.values() for label in labels.values()]
         best = min(schedules, key=lambda one: objective_value(instance, one, self._objective), default=None)
         return Counted(best, is_complete)
 
@@ -246,6 +260,7 @@ class CountSearch:
 
     def _fits_before(self, begins: dict[int, int | None], task: int, begin: int) -> bool:
         """Say whether another task without buffers fits before this one, so that this one need not be next."""
+        # not for the stage span: moving a task to the front can make the first start on the GPU earlier
         if self._objective is Objective.STAGE_SPAN or self._ticks[task] == 0:
             return False
         return any(
@@ -326,34 +341,35 @@ class CountSearch:
         return tuple(values)
 
     @staticmethod
-    def _keep(kept: dict[tuple[int, ...], _Label], vector: tuple[int, ...], label: _Label) -> None:
-        """Keep a label unless one dominates it, and drop those that it dominates."""
+    def _keep(kept: dict[tuple[int, ...], _Label], vector: tuple[int, ...], label: _Label) -> int:
+        """Keep a label unless one dominates it, drop those that it dominates, and return how many more there are."""
         if vector in kept:
-            return
+            return 0
         worse = []
         for other in kept:
             if all(a <= b for a, b in zip(other, vector, strict=True)):
-                return
+                return 0
             if all(a <= b for a, b in zip(vector, other, strict=True)):
                 worse.append(other)
         for other in worse:
             del kept[other]
         kept[vector] = label
+        return 1 - len(worse)
 
-    def _best(self, layer: dict[Counts, list[_Label]], width: int) -> dict[Counts, list[_Label]]:
+    def _best(self, layer: _Layer, width: int) -> _Layer:
         """Return the most promising labels of a layer: those whose GPUs can be done first."""
 
-        def rank(pair: tuple[Counts, _Label]) -> tuple[int, int]:
-            counts, label = pair
+        def rank(row: tuple[Counts, tuple[int, ...], _Label]) -> tuple[int, int]:
+            counts, _, label = row
             work = self._place(counts).work
             begun = [first if self._objective is Objective.STAGE_SPAN and first > 0 else 0 for first in label.first]
             ends = [max(free, label.clock) + more - b for free, more, b in zip(label.free, work, begun, strict=True)]
             return max(ends), sum(ends)
 
-        pairs = [(counts, label) for counts, labels in layer.items() for label in labels]
-        best: dict[Counts, list[_Label]] = {}
-        for counts, label in sorted(pairs, key=rank)[:width]:
-            best.setdefault(counts, []).append(label)
+        rows = [(counts, vector, label) for counts, labels in layer.items() for vector, label in labels.items()]
+        best: _Layer = {}
+        for counts, vector, label in sorted(rows, key=rank)[:width]:
+            best.setdefault(counts, {})[vector] = label
         return best
 
     def _schedule(self, label: _Label) -> DagSchedule:

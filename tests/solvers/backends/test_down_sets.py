@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from formulations.dag.down_sets import search as layers
+from formulations.dag.down_sets.counts import Counted, CountSearch
 from formulations.dag.down_sets.search import DownSetSearch
 from heuristics.search.progress import Callback
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.json import read_dag_instance
-from instances.dag.objective import FINISH_OBJECTIVES, Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
+from instances.dag.pipeline import pipeline_instance
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from solvers.backends import cp_sat as cp_sat_module
@@ -28,6 +30,8 @@ from solvers.solve import solve
 from tests.runs import run_with
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from formulations.dag.windows import Windows
     from heuristics.search.progress import Progress
 
@@ -201,6 +205,49 @@ def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch
     assert result.bound.proof == "search to the end"
     assert result.bound.solver is not None
     assert result.bound.solver.startswith("ortools")
+
+
+WEIGHTED = Objective.WEIGHTED_COMPLETION
+
+
+def buffered() -> DagInstance:
+    """Return a pipeline of two stages and two micro-batches; no bound proves its weighted completion."""
+    return pipeline_instance(micro_batches=2, forward=[4, 1], backward=[2, 1], weight=[1, 7], limits=[4, 3])
+
+
+def test_counts_grow_up_to_the_most_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that with buffers the last round has the width that the failure names."""
+    widths: list[int] = []
+
+    def nothing(search: CountSearch, at_most: int | None, width: int, should_stop: object) -> Counted:
+        widths.append(width)
+        return Counted(None, False)
+
+    monkeypatch.setattr(CountSearch, "search", nothing)
+    monkeypatch.setattr(down_set_phase, "MOST_LABELS", 3_000)
+    result = solve(buffered(), "down-sets", objective=WEIGHTED, bounds=[])
+    assert widths == [500, 2_000, 3_000]
+    assert result.failure == "memory: expected at most 3000 labels in each layer, got more."
+
+
+def test_a_stop_after_the_last_proof_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that what is settled when the run is stopped counts as settled."""
+    stopped: list[bool] = []
+    search = CountSearch.search
+
+    def stop_after(self: CountSearch, at_most: int | None, width: int, should_stop: Callable[[], bool]) -> Counted:
+        found = search(self, at_most, width, should_stop)
+        if found.schedule is None:
+            stopped.append(True)
+        return found
+
+    monkeypatch.setattr(CountSearch, "search", stop_after)
+    run = run_with(should_stop=lambda: bool(stopped))
+    outcome = down_set_phase.down_sets(buffered(), WEIGHTED, run)
+    assert stopped
+    assert outcome.schedule is not None
+    expected = (objective_value(buffered(), outcome.schedule, WEIGHTED), Termination.FINISHED)
+    assert (outcome.lower_bound, outcome.termination) == expected
 
 
 def test_contention_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from formulations.dag.bounds import certificates
 from formulations.dag.bounds.certificates import RefutationProof, bound_certificate, overlap
 from formulations.dag.bounds.paths import join_aware_path
 from formulations.dag.bounds.refuted_makespans import energetic, probing
@@ -96,3 +97,14 @@ def test_no_seconds_are_no_proof_by_cases() -> None:
     """Tests that cases end when the time does."""
     assert RefutationProof(three_jobs(), WEIGHTED, 15, lambda: 0.0).lines(2, by_cases=True) is None
     assert RefutationProof(three_jobs(), WEIGHTED, 15, without_limit, most_cases=0).lines(2, by_cases=True) is None
+
+
+def test_deep_cases_end_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a proof that goes ever deeper is given up before Python ends it."""
+    monkeypatch.setattr(RefutationProof, "_contradiction", lambda *_: None)
+    monkeypatch.setattr(RefutationProof, "_with_forced_orders", lambda _, state: ([], state))
+    monkeypatch.setattr(RefutationProof, "_on", lambda _, state, *__, **___: state)
+    monkeypatch.setattr(certificates, "_open_gpu", lambda _: ("suppose", 0, 0))
+    proof = RefutationProof(DagInstance.from_lists([[3]]), MAKESPAN, 2, without_limit)
+    assert proof.lines(0, by_cases=True) is None
+    assert proof.cases == 4_000 - certificates.MOST_NESTED - 1

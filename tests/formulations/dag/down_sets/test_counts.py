@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from formulations.dag.down_sets import counts as module
 from formulations.dag.down_sets.counts import CountSearch
 from formulations.dag.down_sets.search_space import count_down_sets
 from instances.dag.instance import DagInstance
@@ -68,9 +69,60 @@ def test_dropping_labels_is_no_proof() -> None:
     assert not CountSearch(instance, Objective.MAKESPAN, gpu).search(None, 1, NEVER).is_complete
 
 
+def test_layers_are_cut_while_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that no layer ever holds many more than twice as many labels as it may."""
+    sizes: list[int] = []
+    best = CountSearch._best
+
+    def remember(search: CountSearch, layer: module._Layer, width: int) -> module._Layer:
+        sizes.append(sum(map(len, layer.values())))
+        return best(search, layer, width)
+
+    monkeypatch.setattr(CountSearch, "_best", remember)
+    instance = pipeline_instance(micro_batches=4, forward=[5, 5], backward=[6, 6], weight=[4, 4], limits=[4, 4])
+    search = CountSearch(instance, Objective.STAGE_SPAN, instance.durations.argmax(axis=1).tolist())
+    found = search.search(None, 2, NEVER)
+    assert not found.is_complete
+    assert 4 < max(sizes) <= 4 + len(search.chains)
+
+
+def test_asks_within_a_down_set_whether_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a down-set of many labels does not keep the search from hearing that it is to stop."""
+    instance = pipeline_instance(micro_batches=2, forward=[4, 1], backward=[2, 1], weight=[1, 7], limits=[4, 3])
+    asked = dict[int, int]()
+    for labels in (1, 10**9):
+        monkeypatch.setattr(module, "LABELS_PER_QUESTION", labels)
+        search = CountSearch(instance, Objective.STAGE_SPAN, instance.durations.argmax(axis=1).tolist())
+        asked[labels] = 0
+
+        def count(labels: int = labels) -> bool:
+            asked[labels] += 1
+            return False
+
+        assert search.search(None, 10_000, count).is_complete
+    assert asked[1] > asked[10**9]
+
+
 def test_owners_without_duration_are_refused() -> None:
-    """Tests that a buffer of a task that takes no time ends the run as failed, with the reason."""
+    """Tests that a buffer of a task that takes no time ends the run as failed, with the reason, if no bound helps."""
     instance = DagInstance.from_lists([[0], [2]], [(0, 1, 0)], buffers=[(0, 1, [1])], gpu_memory=[2])
-    result = solve(instance, "down-sets", threads=1, bounds=[])
+    assert solve(instance, "down-sets", threads=1, bounds=[]).status is Status.OPTIMAL  # 2 ticks of work
+    result = solve(instance, "down-sets", objective="weighted_completion", threads=1, bounds=[])
     assert result.failure == "buffers: expected tasks that take a tick at least to hold them, got task 0."
-    assert result.status is Status.FEASIBLE
+    assert (result.status, result.lower_bound) == (Status.FEASIBLE, 0)
+
+
+def test_a_placement_that_is_refused_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that others are searched, that the bound of the refused one decides, and that both may be refused."""
+    monkeypatch.setattr("solvers.solve._warm_start", lambda goal, start: None)
+    for first, second, gap in (([0, 1], [3, 1], False), ([0, 1], [1, 2], True)):
+        groups = {"buffers": [(0, 1, [1])], "groups": [0, 0], "gpu_memory": [2, 2]}
+        instance = DagInstance.from_lists([first, second], [(0, 1, 1)], **groups)
+        result = solve(instance, "down-sets", threads=1, bounds=[])
+        expected = (Status.FEASIBLE, 3, 1) if gap else (Status.OPTIMAL, 2, 2)
+        assert (result.status, result.objective, result.lower_bound) == expected
+        assert (result.failure is not None) == gap
+    instance = DagInstance.from_lists([[0, 0], [3, 2]], [(0, 1, 1)], **groups)
+    monkeypatch.undo()
+    result = solve(instance, "down-sets", objective="stage_span", threads=1, bounds=[])
+    assert (result.status, result.objective, result.lower_bound) == (Status.OPTIMAL, 2, 2)
