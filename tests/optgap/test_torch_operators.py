@@ -40,6 +40,32 @@ write_operators(encoder.eval(), (torch.randn(4, 128, 512),), "evaluated.json")
 write_operators(Cnn(), (torch.randn(8, 3, 32, 32),), "cnn.json")
 """
 
+IN_PLACE = """
+import torch
+from torch import nn
+
+class Writes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(4, 8))
+
+    def forward(self, x):
+        x = x.clone()
+        x[:, 0] = 0
+        x.add_(1)
+        self.cache[:, 0] = x[:, 1]
+        return x * torch.tensor([1.0] * 8) + self.cache
+
+def build():
+    return Writes(), torch.randn(4, 8)
+
+def alone():
+    return Writes()
+
+def idle():
+    return nn.Identity(), (torch.randn(3),)
+"""
+
 LAYERS = {
     "mlp": (["Gemm", "Relu", "Gemm", "Gelu", "Gemm"], 2 * 32 * (1000 * 4096 + 4096 * 4096 + 4096 * 10)),
     "encoder": (
@@ -81,3 +107,49 @@ def test_models_of_torch_become_instances(tmp_path: Path, monkeypatch: pytest.Mo
         result = optgap.solve(instance, "cp-sat", threads=1)
         assert (instance.num_tasks, result.gap) == (len(kinds), 0)
     assert Path("evaluated.json").read_text() == Path("encoder.json").read_text()  # the fast path counts the same
+
+
+@pytest.mark.slow
+def test_writes_in_place_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests who waits for whom where tensors and a buffer are written through views, and that constants are weights."""
+    monkeypatch.chdir(tmp_path)
+    Path("in_place.py").write_text(IN_PLACE)
+    run_with_torch(SCRIPT, "in_place:build", "made.json")
+    operators = json.loads(Path("made.json").read_text())["operators"]
+    assert [(each["kind"], list(each["inputs"].items())) for each in operators] == [
+        ("Clone", [("x", 128)]),
+        ("Fill", [("clone", 16)]),
+        ("Add", [("fill_", 128)]),
+        ("Copy", [("add_", 16)]),
+        ("Mul", [("add_", 128)]),
+        ("Add", [("mul", 128), ("copy_", 128)]),
+    ]
+    assert [each["parameter_bytes"] for each in operators] == [0, 4, 0, 16, 32, 0]
+    assert operators[1]["moved_bytes"] == 16 + 4 + 16
+    assert read_operators("made.json").num_tasks == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("in_place:alone", "o.json"),
+            "in_place:alone: expected a model and a tuple of example inputs, got Writes and",
+        ),
+        (("in_place:idle", "o.json"), "in_place:idle: expected a model that computes something, got no operators"),
+        (("in_place:other", "o.json"), "in_place:other: expected a module and a function in it: "),
+        (("nowhere:build", "o.json"), "nowhere:build: expected a module and a function in it: "),
+        (("in_place:build", "no/o.json"), "no/o.json: No such file or directory"),
+    ],
+)
+def test_mistakes_end_in_one_line(
+    arguments: tuple[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that a mistake of the user is said in the last line and not by a traceback."""
+    monkeypatch.chdir(tmp_path)
+    Path("in_place.py").write_text(IN_PLACE)
+    with pytest.raises(AssertionError) as caught:
+        run_with_torch(SCRIPT, *arguments)
+    said = str(caught.value)
+    assert message in said and "Traceback" not in said
