@@ -70,20 +70,24 @@ def test_dropping_labels_is_no_proof() -> None:
 
 
 def test_layers_are_cut_while_they_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that no layer ever holds many more than twice as many labels as it may."""
-    sizes: list[int] = []
-    best = CountSearch._best
+    """Tests that a layer holds at most twice as many labels as it may, and the children of one more."""
+    sizes, families = list[int](), list[int]()
+    best, children = CountSearch._best, CountSearch._children
 
     def remember(search: CountSearch, layer: module._Layer, width: int) -> module._Layer:
         sizes.append(sum(map(len, layer.values())))
         return best(search, layer, width)
 
+    def counted(search: CountSearch, counts: module.Counts, label: module._Label) -> list[tuple[int, module._Label]]:
+        families.append(len(children(search, counts, label)))
+        return children(search, counts, label)
+
     monkeypatch.setattr(CountSearch, "_best", remember)
-    instance = pipeline_instance(micro_batches=4, forward=[5, 5], backward=[6, 6], weight=[4, 4], limits=[4, 4])
+    monkeypatch.setattr(CountSearch, "_children", counted)
+    instance = pipeline_instance(micro_batches=4, forward=[5] * 3, backward=[6] * 3, weight=[4] * 3, limits=4)
     search = CountSearch(instance, Objective.STAGE_SPAN, instance.durations.argmax(axis=1).tolist())
-    found = search.search(None, 2, NEVER)
-    assert not found.is_complete
-    assert 4 < max(sizes) <= 4 + len(search.chains)
+    assert not search.search(80, 20, NEVER).is_complete
+    assert 40 < max(sizes) <= 40 + max(families)
 
 
 def test_asks_within_a_down_set_whether_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
