@@ -103,7 +103,7 @@ def priced_columns(
     seconds_left: Callable[[], float] = without_limit,
     is_exact: bool = True,
 ) -> PricedColumns | None:
-    """Return the best prices and what they prove; None where the numbers are too large.
+    """Return the best prices and what they prove; None for numbers too large, or no GPU for any weight.
 
     With `is_exact` the value is that of the formula, without merged cells, and None where that takes too many cells.
     """
@@ -112,7 +112,7 @@ def priced_columns(
     columns = _columns(instance, weight, around.heads, around.job_tails, around.allowed & (weight > 0)[:, None])
     longest = max((int(column.duration.sum() + column.offset.max(initial=0)) for column in columns), default=0)
     fineness = min(FINEST, LARGEST // max(2 * int(weight.sum()) * max(longest, 1), 1))
-    if fineness < 1:  # the weights times the horizon are near the largest integers
+    if fineness < 1 or not columns:  # the weights times the horizon are near the largest integers, or nothing has a GPU
         return None
     columns = [column._replace(weight=column.weight * fineness) for column in columns]
     most = weight * (fineness * longest)  # a larger price would only add to what it takes away

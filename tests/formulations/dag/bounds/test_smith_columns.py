@@ -116,3 +116,9 @@ def test_cheapest_set_is_that_of_an_enumeration(tasks: list[tuple[int, int, int,
     least = cheapest_set(column, price, 31 // width + 1, width, chosen)
     assert least == best if width == 1 else least <= best
     assert set(chosen.tolist()) <= {0, 1}
+
+
+def test_tasks_without_a_gpu_break_nothing() -> None:
+    """Tests an instance without any schedule: two tasks may run on one GPU only, whose memory holds either."""
+    instance = DagInstance.from_lists([[0, None]] * 2, [(0, 1, 0)], task_memory=[1, 4], gpu_memory=[4, None])
+    assert smith_columns(instance, Objective.WEIGHTED_COMPLETION) == 0
