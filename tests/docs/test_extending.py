@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from heuristics.jobs.placements.registry import PLACEMENTS
 from heuristics.jobs.predictors.predictor import PREDICTORS
@@ -15,13 +16,11 @@ from instances.readers.dag.read import READERS
 from solvers.bound_methods import BOUND_METHODS
 from solvers.methods import JOBS_METHODS, METHODS
 
-if TYPE_CHECKING:
-    import pytest
-
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
 REGISTRIES = (METHODS, JOBS_METHODS, BOUND_METHODS, PLACEMENTS, PREDICTORS, FAMILIES, READERS)
 
 
+@pytest.mark.slow
 def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that the files, registry lines and uses run in the order of the page, each with what it asserts."""
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

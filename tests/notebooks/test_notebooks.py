@@ -39,6 +39,7 @@ def test_notebook_is_stored_without_outputs(path: Path) -> None:
     assert all(not cell.outputs and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
 
 
+@pytest.mark.slow
 def test_solve_an_instance() -> None:
     """Tests that the first notebook proves an optimum, shows a Gantt chart and reports optimality gaps only."""
     notebook = nbformat.read(ROOT / "notebooks" / "solve_an_instance.ipynb", as_version=4)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SMALL = ("--steps", "900", "--set", "warm_up=100", "--set", "validate_every=300", "--set", "target_every=100")
 
 
+@pytest.mark.slow
 def test_training_writes_weights_and_where_they_come_from(run: Run, tmp_path: Path) -> None:
     """Tests the files of a short training: hash, seeds, configuration, curve, held-out result, and no path."""
     out = tmp_path / "deep" / "tiny.npz"
