@@ -20,7 +20,7 @@ KINDS |= {"scaled_dot_product_attention": "Attention", "embedding": "Gather", "s
 KINDS |= {"lstm": "LSTM", "gru": "GRU"}  # others: as torch says
 
 
-class RefusedError(ValueError):
+class WrongModelError(ValueError):
     """What was given is no model with example inputs, or one without operators."""
 
 
@@ -36,7 +36,7 @@ def operators_of(model, inputs):
     inputs = (inputs,) if isinstance(inputs, torch.Tensor) else inputs
     if not isinstance(model, torch.nn.Module) or not isinstance(inputs, (tuple, list)):
         got = f"{type(model).__name__} and {type(inputs).__name__}"
-        raise RefusedError(f"expected a model and a tuple of example inputs, got {got}")
+        raise WrongModelError(f"expected a model and a tuple of example inputs, got {got}")
     exported = torch.export.export(model, tuple(inputs))
     signature, found, base = exported.graph_signature, [], {}
     weights = {*signature.inputs_to_parameters, *signature.inputs_to_buffers}  # and what follows from them alone
@@ -82,7 +82,7 @@ def operators_of(model, inputs):
             base.update({each: node for each in base if base[each] in old})
         found.append({**operator, "outputs": {node.name: size[node]}})
     if not found:
-        raise RefusedError("expected a model that computes something, got no operators")
+        raise WrongModelError("expected a model that computes something, got no operators")
     return found
 
 
@@ -115,7 +115,7 @@ if __name__ == "__main__":
     model, inputs = made if isinstance(made, (tuple, list)) and len(made) == 2 else (made, None)
     try:
         write_operators(model, inputs, sys.argv[2])
-    except (RefusedError, ImportError) as error:
+    except (WrongModelError, ImportError) as error:
         sys.exit(f"{sys.argv[1]}: {error}")
     except OSError as error:
         sys.exit(f"{sys.argv[2]}: {error.strerror}")
