@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heuristics.dag.arrays import DagArrays, dag_arrays
-from heuristics.dag.buffer_lists import bytes_freed, placing_order, shortest_span
+from heuristics.dag.buffer_lists import bytes_freed, placing_order, with_best_starts
 from heuristics.dag.priorities import upward_ranks
 from heuristics.dag.timeline import UNLIMITED
 from instances.dag.buffers import connected_parts, place_of_task
@@ -317,7 +317,9 @@ class BufferKeys:
         if self._evaluate(keys[None, :], placed)[0, 0] > 0:
             return None
         schedule = DagSchedule(gpu=placed[0], start=placed[1], instance=self._instance)
-        return shortest_span(self._instance, schedule) if self._objective is Objective.STAGE_SPAN else schedule
+        if self._objective is not Objective.STAGE_SPAN:
+            return schedule
+        return with_best_starts(self._instance, schedule, self._objective)
 
     def keys_of(self, schedule: DagSchedule | None) -> NDArray[np.float64]:
         """Return a point with the GPUs, unless the decoding is "eft", and the order of starts of a schedule.

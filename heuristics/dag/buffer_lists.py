@@ -9,7 +9,7 @@ import numpy as np
 
 from heuristics.dag.pipeline_orders import OrderedTasks
 from instances.dag.buffers import connected_parts, memory_for_buffers, place_of_task, units
-from instances.dag.objective import Objective, objective_value, stage_spans
+from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def buffer_list(instance: DagInstance, objective: Objective = Objective.MAKESPAN
         schedule = _first_come(instance, gpu, priority)
         found += [] if schedule is None else [schedule]
     if Objective(objective) is Objective.STAGE_SPAN:
-        found = [shortest_span(instance, schedule) for schedule in found]
+        found = [with_best_starts(instance, schedule, Objective.STAGE_SPAN) for schedule in found]
     return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
 
 
@@ -268,13 +268,12 @@ def _first_come(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tu
     return line.schedule()
 
 
-def shortest_span(instance: DagInstance, schedule: DagSchedule) -> DagSchedule:
-    """Return the schedule of least stage span with the same orders if it keeps the limits, else the given one."""
-    position = {task: number for number, task in enumerate(instance.topological_order.tolist())}
+def with_best_starts(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> DagSchedule:
+    """Return the schedule with the best starts of its orders, where these are no worse and fit into memory."""
     orders: list[list[int]] = [[] for _ in range(instance.num_gpus)]
+    position = {task: number for number, task in enumerate(instance.topological_order.tolist())}
     for task in sorted(position, key=lambda task: (int(schedule.start[task]), position[task])):
         orders[int(schedule.gpu[task])].append(task)
-    shifted = OrderedTasks(instance, orders).schedule(Objective.STAGE_SPAN)
-    return (
-        schedule if shifted is None else min(schedule, shifted, key=lambda one: int(stage_spans(instance, one).max()))
-    )
+    tidy = OrderedTasks(instance, orders).schedule(objective)
+    candidates = [schedule] if tidy is None else [tidy, schedule]
+    return min(candidates, key=lambda one: objective_value(instance, one, objective))

@@ -13,7 +13,7 @@ from formulations.dag.bounds.live_memory import PlacedBounds
 from formulations.dag.cp_sat.buffers import BufferModel
 from formulations.dag.fixed_placement import placements
 from heuristics.dag.buffer_keys import BufferKeys
-from heuristics.dag.pipeline_orders import OrderedTasks
+from heuristics.dag.buffer_lists import with_best_starts
 from instances.dag.buffers import place_of_task, units
 from instances.dag.objective import objective_value
 from solvers.run.contradiction import raise_contradiction
@@ -278,14 +278,3 @@ SMALL = 300
 
 LONGEST = 60
 """Tasks at most whose order is drawn anew at once."""
-
-
-def with_best_starts(instance: DagInstance, schedule: DagSchedule, objective: Objective) -> DagSchedule:
-    """Return the schedule with the best starts of its orders, where these are better and fit into memory."""
-    orders: list[list[int]] = [[] for _ in range(instance.num_gpus)]
-    position = {task: number for number, task in enumerate(instance.topological_order.tolist())}
-    for task in sorted(position, key=lambda task: (int(schedule.start[task]), position[task])):
-        orders[int(schedule.gpu[task])].append(task)
-    tidy = OrderedTasks(instance, orders).schedule(objective)
-    candidates = [schedule] if tidy is None else [tidy, schedule]
-    return min(candidates, key=lambda one: objective_value(instance, one, objective))
