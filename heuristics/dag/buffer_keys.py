@@ -13,7 +13,7 @@ import numpy as np
 from heuristics.dag.arrays import DagArrays, dag_arrays
 from heuristics.dag.buffer_lists import bytes_freed, placing_order, with_best_starts
 from heuristics.dag.priorities import upward_ranks
-from heuristics.dag.timeline import UNLIMITED
+from heuristics.dag.timeline import UNLIMITED, transfer_delay
 from instances.dag.buffers import connected_parts, place_of_task
 from instances.dag.objective import Objective
 from instances.dag.schedule import DagSchedule
@@ -88,15 +88,6 @@ def choose_gpus(
         for entry in range(buffers.unit_offsets[unit], buffers.unit_offsets[unit + 1]):
             gpu[buffers.unit_tasks[entry]] = chosen
     return overflow
-
-
-@inner_kernel
-def transfer_ticks(arrays: DagArrays, data: int, source: int, target: int) -> int:
-    """Return the delay of some bytes between two GPUs."""
-    if data == 0 or source == target:
-        return 0
-    link = arrays.link_class[source, target]
-    return int(arrays.class_latency[source, link] + np.ceil(data / arrays.class_bytes_per_tick[source, link]))
 
 
 @inner_kernel
@@ -176,7 +167,9 @@ def append_by_keys(
             begin = max(begin, free_at[k])
         for entry in range(arrays.pred_offsets[task], arrays.pred_offsets[task + 1]):
             before = arrays.pred_tasks[entry]
-            begin = max(begin, finish[before] + transfer_ticks(arrays, arrays.pred_bytes[entry], gpu[before], k))
+            link = arrays.link_class[gpu[before], k]
+            delay = transfer_delay(arrays, gpu[before], link, arrays.pred_bytes[entry])
+            begin = max(begin, finish[before] + delay)
         if buffers.takes[task] > 0:
             while True:  # wait for the next end until the task fits, and forget what has ended by its start
                 next_end, kept = np.int64(-1), 0

@@ -20,6 +20,7 @@ from heuristics.dag.timeline import (
     objective_of,
     place,
     ready_times,
+    transfer_delay,
 )
 from instances.dag.graph import successors
 from instances.dag.objective import Objective
@@ -269,15 +270,6 @@ def iterated_lists(
 
 
 @inner_kernel
-def _delay(arrays: DagArrays, data: int, k: int, l: int) -> int:
-    """Return the transfer delay of data (in bytes) from GPU k to GPU l."""
-    if data == 0:
-        return 0
-    link = arrays.link_class[k, l]
-    return int(arrays.class_latency[k, link] + math.ceil(data / arrays.class_bytes_per_tick[k, link]))
-
-
-@inner_kernel
 def _levels(arrays: DagArrays, succ_bytes: NDArray[np.int64], gpu: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the longest path from each task's start to the end, shape (n,)."""
     level = np.zeros(len(gpu), dtype=np.int64)
@@ -286,7 +278,8 @@ def _levels(arrays: DagArrays, succ_bytes: NDArray[np.int64], gpu: NDArray[np.in
         longest = 0
         for entry in range(arrays.succ_offsets[task], arrays.succ_offsets[task + 1]):
             other = arrays.succ_tasks[entry]
-            longest = max(longest, level[other] + _delay(arrays, succ_bytes[entry], gpu[task], gpu[other]))
+            link = arrays.link_class[gpu[task], gpu[other]]
+            longest = max(longest, level[other] + transfer_delay(arrays, gpu[task], link, succ_bytes[entry]))
         level[task] = longest + arrays.durations[task, gpu[task]]
     return level
 

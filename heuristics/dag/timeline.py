@@ -159,6 +159,14 @@ def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) 
     timeline.num_slots[k] += 1
 
 
+@inlined_kernel
+def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
+    """Return the transfer delay of some bytes over a class of links from a GPU in ticks."""
+    if data == 0:
+        return 0
+    return arrays.class_latency[source, link] + np.int64(math.ceil(data / arrays.class_bytes_per_tick[source, link]))
+
+
 @inner_kernel
 def objective_of(arrays: DagArrays, timeline: Timeline, weighted: bool) -> int:
     """Return the makespan or the weighted completion of a complete timeline."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.priorities import placement_order, upward_ranks
+from heuristics.dag.timeline import transfer_delay
 from instances.dag.objective import Objective
 from instances.kernels import inlined_kernel, inner_kernel, kernel
 
@@ -84,14 +84,6 @@ def _onward_costs(arrays: DagArrays) -> NDArray[np.int64]:
                         least = min(least, onward[task, l] + arrays.durations[task, l] + delay)
                 onward[predecessor, k] = max(onward[predecessor, k], least)
     return onward
-
-
-@inlined_kernel
-def transfer_delay(arrays: DagArrays, source: int, link: int, data: int) -> int:
-    """Return the transfer delay over a class of links from a GPU in ticks."""
-    if data == 0:
-        return 0
-    return arrays.class_latency[source, link] + np.int64(math.ceil(data / arrays.class_bytes_per_tick[source, link]))
 
 
 @kernel
