@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from heuristics.dag.random_keys import RandomKeys
 
 
+RANDOM_START_MUTATION = 0.025
+"""Least mutation rate where no member is HEFT's schedule; the documented default of mealpy's GA.
+
+Measured with 2,000 evaluations on generated graphs of 30, 100 and 300 tasks: against 1 / number of keys, makespans
+change by -6, -17 and -17 % on GPU keys and by -0.2, -0.6 and -1.9 % with earliest finish. Where HEFT's schedule is a
+member, they change by +0.1, +1.9 and +5.4 % on GPU keys: a good start is improved by few changes at a time.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneticSettings:
     """Parameters of `ga`.
@@ -32,7 +41,8 @@ class GeneticSettings:
     crossover
         Probability that a pair is crossed; each key is then swapped with probability 1/2.
     mutation
-        Probability that a key mutates; by default 1 / number of keys.
+        Probability that a key mutates; by default 1 / number of keys, without HEFT's schedule at least
+        `RANDOM_START_MUTATION`.
     heft_seed
         Whether member 0 is HEFT's schedule.
 
@@ -56,6 +66,12 @@ class GeneticSettings:
         mutation = 0.0 if self.mutation is None else self.mutation
         require_between(0, 1, "probability", crossover=self.crossover, mutation=mutation)
 
+    def mutation_rate(self, num_keys: int) -> float:
+        """Return the probability that one of so many keys mutates."""
+        if self.mutation is not None:
+            return self.mutation
+        return max(1.0 / max(1, num_keys), 0.0 if self.heft_seed else RANDOM_START_MUTATION)
+
 
 @key_search(GeneticSettings)
 def ga(settings: GeneticSettings, keys: RandomKeys, rng: np.random.Generator, run: KeysRun) -> Proposals:
@@ -72,9 +88,9 @@ def ga(settings: GeneticSettings, keys: RandomKeys, rng: np.random.Generator, ru
     uniform crossover, uniform new keys. Goldberg and Deb (1991): tournaments; three members and generations as in
     DEAP's `eaSimple`. Syswerda (1989): swaps with probability 1/2. De Jong (1975): the best survives. Grefenstette
     (1986), Baeck (1993): crossover near 0.9, mutation rate 1 / length. Ours: decoder, HEFT seed, 20 members as in
-    `woa`.
+    `woa`, a higher mutation rate without HEFT seed (`RANDOM_START_MUTATION`).
     """
-    rate = 1.0 / max(1, keys.num_keys) if settings.mutation is None else settings.mutation
+    rate = settings.mutation_rate(keys.num_keys)
     members = [Chromosome(point) for point in keys.sample(rng, settings.population, heft_seed=settings.heft_seed)]
     children = np.array(members)
     while True:

@@ -46,15 +46,6 @@ MODULES = ("mealpy", "saga", "pyjobshop")
 SEARCHES = {"woa": ("WOA", "OriginalWOA"), "ga": ("GA", "BaseGA"), "pso": ("PSO", "OriginalPSO")}
 """Our searches, and module and class of mealpy; both with their defaults but for the population."""
 
-MUTATION = 0.025
-"""The documented default of mealpy's GA; ours has 1 / number of keys."""
-
-CONTESTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *((name, {}) for name in SEARCHES),
-    ("ga", {"mutation": MUTATION}),
-)
-"""Our searches with parameters of ours beside the defaults."""
-
 POPULATION = 20
 
 WITHOUT_PATH = "cpop, nothing held on one GPU"
@@ -136,9 +127,7 @@ def run_mealpy(instance: DagInstance, name: str, decoding: str, evaluations: int
     return best_in_budget, min(objective.count, evaluations)
 
 
-def run_ours(
-    instance: DagInstance, name: str, decoding: str, evaluations: int, seed: int, **parameters: Any
-) -> tuple[float, int]:
+def run_ours(instance: DagInstance, name: str, decoding: str, evaluations: int, seed: int) -> tuple[float, int]:
     """Run our search on the same keys, without HEFT's schedule."""
     result = solve(
         instance,
@@ -149,7 +138,6 @@ def run_ours(
         decoding=decoding,
         heft_seed=False,
         population=POPULATION,
-        **parameters,
     )
     return math.inf if result.objective is None else float(result.objective), evaluations
 
@@ -259,9 +247,9 @@ def without_transfers(rng: np.random.Generator, tasks: int, gpus: int) -> DagIns
     return DagInstance.from_lists(durations, edges, latency=0, bytes_per_tick=1.0, name="no-transfers")
 
 
-def first_of(run: Callable[..., tuple[float, int]], *arguments: Any, **parameters: Any) -> float:
+def first_of(run: Callable[..., tuple[float, int]], *arguments: Any) -> float:
     """Return the objective of a search."""
-    return run(*arguments, **parameters)[0]
+    return run(*arguments)[0]
 
 
 def our_makespan(instance: DagInstance, method: str, seed: int) -> int:
@@ -314,16 +302,13 @@ def compare_with_others(entropy: int, count: int, evaluations: int, time_limit: 
             family = FAMILIES[number % len(FAMILIES)]
             seed = int(seeds[number])
             instance = generate(family, tasks=tasks, seed=seed, cluster=parse_cluster(cluster))
-            for name, parameters in CONTESTS:
+            for name in SEARCHES:
                 for decoding in ("ranked", "eft"):
                     given = (instance, name, decoding, evaluations)
                     found = both_orders(
-                        partial(first_of, run_ours, *given, **parameters),
-                        partial(first_of, run_mealpy, *given),
-                        seed % 1000,
+                        partial(first_of, run_ours, *given), partial(first_of, run_mealpy, *given), seed % 1000
                     )
-                    what = ", ".join([name, decoding, *(f"{key} {value}" for key, value in parameters.items())])
-                    rows.append({"with": "mealpy", "what": what, "tasks": tasks, **found})
+                    rows.append({"with": "mealpy", "what": f"{name}, {decoding}", "tasks": tasks, **found})
         for tasks in (30, 100):
             for graph in range(number, SAGA_GRAPHS * count, count):
                 made, terms = related_instance(np.random.default_rng([entropy, graph, tasks]), tasks, 4)

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heuristics.dag.genetic_algorithm import cross_uniformly, ga, mutate_uniformly, select_by_tournament
+from heuristics.dag.genetic_algorithm import (
+    RANDOM_START_MUTATION,
+    GeneticSettings,
+    cross_uniformly,
+    ga,
+    mutate_uniformly,
+    select_by_tournament,
+)
 from heuristics.dag.list_scheduling import heft
 from heuristics.dag.random_keys import DECODINGS, RandomKeys
 from heuristics.search.stop_criteria import MaxEvaluations
@@ -111,6 +118,28 @@ def test_never_worse_than_heft(instance: DagInstance, seed: int, decoding: str) 
         assert schedule is not None
         makespans = [objective_value(instance, one, Objective.MAKESPAN) for one in (schedule, expected)]
         assert makespans[0] <= makespans[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "num_keys", "rate"),
+    [
+        ({}, 200, 1 / 200),
+        ({}, 0, 1.0),
+        ({"heft_seed": False}, 200, RANDOM_START_MUTATION),
+        ({"heft_seed": False}, 20, 1 / 20),
+        ({"heft_seed": False, "mutation": 0.0}, 200, 0.0),
+        ({"mutation": 0.3}, 200, 0.3),
+    ],
+)
+def test_mutation_rate(
+    options: dict[str, float], num_keys: int, rate: float, example_e: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests the default with and without HEFT's schedule, that a rate that is given wins, and that a run uses it."""
+    assert GeneticSettings(**options).mutation_rate(num_keys) == rate
+    used: list[float] = []
+    monkeypatch.setattr(GeneticSettings, "mutation_rate", lambda settings, keys: used.append(keys) or 0.0)
+    search(ga, example_e, 5, 30, population=10, **options)
+    assert used == [RandomKeys(example_e, Objective.MAKESPAN).num_keys]
 
 
 def test_seed_decides(heft_example: DagInstance) -> None:
