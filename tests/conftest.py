@@ -22,10 +22,10 @@ from tests.real_data import real_data
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.125"))
+EXAMPLES = float(os.environ.get("OPTGAP_EXAMPLES", "0.1"))
 """Share of the examples that a property names which are drawn; 1 draws all of them."""
 
-FEWEST = 8
+FEWEST = 6
 """Examples of a property that are drawn whatever the share is, if it names as many."""
 
 
@@ -78,6 +78,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Leave the tests themselves out of every later garbage collection."""
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Leave out of the five collections at the very end what one collection has left."""
+    gc.collect()
     gc.freeze()
 
 

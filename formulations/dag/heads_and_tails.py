@@ -89,8 +89,8 @@ def heads_and_tails(
         neighbours=after.tasks,
         edge_bytes=instance.edge_bytes[after.edges],
         counts=np.ones(instance.num_edges, dtype=np.bool_),
-        latency=np.ascontiguousarray(instance.latency.T),
-        bytes_per_tick=np.ascontiguousarray(instance.bytes_per_tick.T),
+        latency=np.array(instance.latency.T, order="C"),
+        bytes_per_tick=np.array(instance.bytes_per_tick.T, order="C"),
         release=np.zeros(instance.num_tasks, dtype=np.int64),
     )
     durations, task_memory, gpu_memory = instance.durations, instance.task_memory, instance.gpu_memory

@@ -103,6 +103,7 @@ def said_by(process: subprocess.Popen[str]) -> dict[str, Any]:
     return said
 
 
+@pytest.mark.slow
 def test_a_changed_inner_kernel_is_compiled_anew(tmp_path: Path) -> None:
     """Tests a first run, a later one that compiles nothing, and one after a kernel changed that the kernel calls."""
     program = Program(tmp_path)

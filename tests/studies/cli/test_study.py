@@ -225,6 +225,7 @@ def test_tidy_frames_for_own_analyses(run: Run, folder: str, tmp_path: Path) -> 
     assert {point["label"] for point in points} == {*(f"woa, {number} whales" for number in range(3, 7)), "cp-sat"}
 
 
+@pytest.mark.slow
 def test_figures_by_name_and_format(run: Run, folder: str, tmp_path: Path) -> None:
     """Tests that all figures come by default, some by name, and in other formats."""
     names = [

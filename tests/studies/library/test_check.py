@@ -44,10 +44,10 @@ def test_part_of_the_library() -> None:
     library = read_library()
     small = [name for name, entry in library.catalogue.items() if entry.size <= 50]
     large = [name for name, entry in library.catalogue.items() if 50 < entry.size <= 100]
-    names = [*small[::16], *large[::40]]
+    names = [*small[::32], *large[::80]]
     report = check_library(library, names)
     assert report.violations == []
-    assert report.num_instances == len(names) >= 10
+    assert report.num_instances == len(names) >= 5
     assert report.num_schedules >= len(names)
     assert report.num_bounds > 3 * len(names)
 

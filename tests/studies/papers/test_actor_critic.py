@@ -119,6 +119,7 @@ def test_what_tells_runs_apart() -> None:
     assert replace(variant, name="mine", stated_last=-1.0).key == variant.key == variant.lasting(STEPS + 19).key
 
 
+@pytest.mark.slow
 def test_what_is_trained_before(study: ActorCriticStudy) -> None:
     """Tests that actors begin with what the variant before leaves, all else alike."""
     plain = variants_named("V critic")[0].lasting(STEPS)

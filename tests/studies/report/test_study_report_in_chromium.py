@@ -17,7 +17,7 @@ from tests.studies.report.page_structure import PageStructure
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = needs_browser
+pytestmark = [needs_browser, pytest.mark.slow]
 
 MEASURE = """<script>
 const boxes = (what) => Array.from(document.querySelectorAll(what), (element) => {

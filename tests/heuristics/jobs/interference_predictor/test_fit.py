@@ -51,6 +51,7 @@ def test_choice_by_unseen_pairs(sample: CoLocationSample, fitted: FittedPredicto
     assert fitted.models[RIDGE].predict(sample.features) == pytest.approx(everything.predict(sample.features))
 
 
+@pytest.mark.slow
 def test_learned_beats_constant(fitted: FittedPredictors) -> None:
     """Tests that on unseen pairs of generated co-locations the chosen model is better than the constant."""
     assert fitted.errors[fitted.chosen] < 0.7 * fitted.errors["constant"]

@@ -118,8 +118,9 @@ SETS = [pytest.param([DEFAULT], FEW), pytest.param([1, 2, 3, 4, 5], 20, marks=py
 """Trainings and number of instances: the default one on a few, and all on all."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trainings", "count"), SETS)
-@pytest.mark.parametrize("control", ["imitated", pytest.param("untrained", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("control", ["imitated", "untrained"])
 def test_learning_is_real(control: str, trainings: list[int], count: int) -> None:
     """Tests on schedules made here that trained networks beat those before: Wilcoxon's signed ranks, p < 0.01."""
     trained, before = networks_play("trained", trainings, count), networks_play(control, trainings, count)

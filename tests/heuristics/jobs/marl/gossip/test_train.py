@@ -152,6 +152,7 @@ def test_gossip_closes_the_gap(critic: str) -> None:
     assert np.asarray(exact.signals).std(axis=1).max() < 1e-4 < signals.std(axis=1).max()
 
 
+@pytest.mark.slow
 def test_gossip_is_vacuous_with_a_team_reward() -> None:
     """Tests three updates: with own rewards critics part and exchanges matter; with one reward for all they do not."""
     found = {}

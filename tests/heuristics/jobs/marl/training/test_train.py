@@ -166,6 +166,7 @@ def test_ctrl_c_in_a_later_start_keeps_the_best_of_all() -> None:
     assert trainer.best_ == min(point.validation for curve in curves for point in curve)
 
 
+@pytest.mark.slow
 def test_without_offers() -> None:
     """Tests that weights on offers are 0 before and after such a training, and that others learn."""
     settings = tiny(offers=False, imitation_episodes=1, updates=0)
