@@ -11,7 +11,7 @@ import optgap
 from studies.export.page import view_html
 from tests.browser import in_a_frame, needs_browser, opened, told, without_policy
 
-pytestmark = needs_browser
+pytestmark = [needs_browser, pytest.mark.slow]
 
 USED = Path(__file__).with_name("use_page.js").read_text(encoding="utf-8")
 """Is put into a copy of the page, which it uses as a person with a keyboard and a pointer does."""
