@@ -200,7 +200,29 @@ def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [summary(frame.to_dict("records"))]
 
 
+def _interference(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the table of `optgap study interference`, from its rows."""
+    from heuristics.jobs.interference_predictor.samples import CO_LOCATIONS
+    from studies.papers.interference import GENERATED, InterferenceStudy, generated_worlds, interference_table
+
+    origins = {world.name: world.origin for world in generated_worlds(",".join(GENERATED))}
+    measured = "Gavel's measured pairs, one GPU, no resources known"
+    numbers = frame.assign(rank_correlation=frame["rank_correlation"].astype("float64"))
+    worlds = {name: origins.get(name, measured) for name in frame["world"].unique()}
+    return [interference_table(InterferenceStudy(frame=numbers, origins=worlds, count=CO_LOCATIONS))]
+
+
+def _actor_critic(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the table of `optgap study actor-critic`, from its rows."""
+    from studies.papers.actor_critic import ActorCriticStudy, actor_critic_table, variants_named
+
+    variants = variants_named(";".join(frame["variant"].unique()))
+    return [actor_critic_table(ActorCriticStudy(frame=frame, steps=int(frame["steps"].max()), variants=variants))]
+
+
 MAKERS: Mapping[str, Any] = {
+    "actor-critic": _actor_critic,
+    "interference": _interference,
     "library": _library,
     "gaps-to-optima": _gaps_to_optima,
     "network-shares": network_shares,
