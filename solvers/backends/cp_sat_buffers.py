@@ -11,11 +11,13 @@ import numpy as np
 
 from formulations.dag.bounds.live_memory import PlacedBounds
 from formulations.dag.cp_sat.buffers import BufferModel
+from formulations.dag.down_sets.pipeline_counts import PipelineCounts
 from formulations.dag.fixed_placement import placements
 from heuristics.dag.buffer_keys import BufferKeys
 from heuristics.dag.buffer_lists import with_best_starts
 from instances.dag.buffers import place_of_task, units
 from instances.dag.objective import objective_value
+from solvers.backends.down_sets import PROOF
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
     from solvers.backends.lns_starts import Incumbent
     from solvers.run.exact_run import ExactRun
 
+
+COUNTED = (500, 4_000, 32_000)
+"""Labels per layer of the search with counts that comes first where an instance is a pipeline that it takes."""
+
+COUNTED_SHARE = 0.4
+"""Share of the time for that, at most."""
 
 MAX_PLACEMENTS = 1_000
 """Up to so many placements of the groups each one is a model of its own; above, one model chooses the GPUs."""
@@ -49,6 +57,7 @@ class BufferSearch:
         self.schedule = run.start
         self.value = None if run.start is None else objective_value(instance, run.start, objective)
         self.seconds = 0.0
+        self._proof: str | None = None
         self._effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
 
     def solve(self) -> Outcome[DagSchedule]:
@@ -59,6 +68,8 @@ class BufferSearch:
             bound, is_finished = self._ask(None, bound)
         else:
             rows = [(PlacedBounds(self._instance, way).best(self._objective), way) for way in ways]
+            if len(ways) == 1 and PipelineCounts.takes(self._instance, self._objective, ways[0]):
+                bound = self._count(PipelineCounts(self._instance, self._objective, ways[0]), max(bound, rows[0][0]))
             bound, is_finished = self._ask_each(sorted(rows, key=lambda row: row[0]), bound)
         solver = f"ortools {version_of('ortools')}"
         if is_finished and self.schedule is None:
@@ -73,8 +84,22 @@ class BufferSearch:
             lower_bound=bound if self.value is None else min(bound, self.value),
             termination=termination,
             backend_seconds=self.seconds,
-            solver=solver,
+            solver=solver if self._proof is None else None,
+            proof=self._proof,
         )
+
+    def _count(self, search: PipelineCounts, bound: int) -> int:
+        """Search a pipeline with counts, in layers of growing width; return the bound, which may be proved by then."""
+        should_stop = self._run.stops_after(COUNTED_SHARE)
+        for width in COUNTED:
+            while not should_stop() and (self.value is None or bound < self.value):
+                found = search.search_fast(None if self.value is None else self.value - 1, width, should_stop)
+                if found is None or found.schedule is None:
+                    if found is not None and found.is_complete and self.value is not None:
+                        self._proof, bound = PROOF, self.value
+                    break
+                self._keep(found.schedule)
+        return bound
 
     def _ask_each(self, rows: Sequence[tuple[int, Sequence[int]]], proved: int) -> tuple[int, bool]:
         """Solve the placement of the smallest bound, again and again; return a bound on all, and whether that is all.

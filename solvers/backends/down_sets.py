@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from formulations.dag.bounds.live_memory import PlacedBounds
 from formulations.dag.down_sets.counts import CountSearch, InstantOwnerError
+from formulations.dag.down_sets.pipeline_counts import PipelineCounts
 from formulations.dag.down_sets.search import DownSetSearch
 from formulations.dag.down_sets.search_space import NOWHERE, count_down_sets
 from formulations.dag.fixed_placement import placements
@@ -156,7 +157,8 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
     drops nothing and finds nothing is the proof. It takes few labels where graphs are narrow and GPUs few: on 95 tasks
     whose down-sets number 33,000, and 2 GPUs, seconds. Where there are millions, memory ends it without a proof.
 
-    With buffers, groups or the stage span, `CountSearch` takes the place of `DownSetSearch`, placement by placement.
+    With buffers, groups or the stage span, `CountSearch` takes the place of `DownSetSearch`, placement by placement,
+    and `PipelineCounts` where a placement is a pipeline that it takes.
 
     Parameters
     ----------
@@ -197,7 +199,7 @@ def _counted(instance: DagInstance, objective: Objective, run: ExactRun) -> Outc
     value = None if schedule is None else objective_value(instance, schedule, objective)
     ways = placements(instance, MAX_PLACEMENTS)
     failure = None if ways is not None else f"placements: expected at most {MAX_PLACEMENTS} of the groups, got more."
-    pending: list[tuple[int, CountSearch]] = []
+    pending: list[tuple[int, CountSearch | PipelineCounts]] = []
     refused: list[tuple[int, str]] = []
     for way in ways or ():
         bound = max(proved, PlacedBounds(instance, way).best(objective))
@@ -205,7 +207,8 @@ def _counted(instance: DagInstance, objective: Objective, run: ExactRun) -> Outc
             failure = "time: expected enough to bound every placement, got less."
             break
         try:
-            pending.append((bound, CountSearch(instance, objective, way)))
+            made = PipelineCounts if PipelineCounts.takes(instance, objective, way) else CountSearch
+            pending.append((bound, made(instance, objective, way)))
         except InstantOwnerError as error:
             refused.append((bound, str(error)))
     if failure is not None:

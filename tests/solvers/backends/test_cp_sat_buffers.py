@@ -11,6 +11,7 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.dag.pipeline import least_limit, pipeline_instance
 from solvers.backends import cp_sat_buffers
+from solvers.backends.down_sets import PROOF
 from solvers.run.outcome import Status
 from solvers.solve import solve
 from tests.brute_force import optimum
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 TOO_TIGHT = DagInstance.from_lists(
     [[1, 1]] * 3, [(0, 2, 0), (1, 2, 0)], buffers=[(0, 2, [2]), (1, 2, [2])], gpu_memory=[3, 3], groups=[0, 0, None]
 )
+
+
+@pytest.fixture(autouse=True)
+def _without_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let CP-SAT itself prove what the search with counts would prove before it."""
+    monkeypatch.setattr(cp_sat_buffers, "COUNTED", ())
+
+
 OTHERS = ("milp-gdp", "milp-time-indexed", "nip", "nip-linearised")
 
 
@@ -206,3 +215,13 @@ def test_every_placement_gets_time() -> None:
         placed = solve(instance, "cp-sat", objective=objective, threads=1)
         assert placed.status is Status.OPTIMAL
         assert placed.objective <= solve(instance, "pipeline-greedy", objective=objective, bounds=[]).objective
+
+
+def test_counts_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the search with counts proves a pipeline in both objectives, and finds more than the greedy start."""
+    monkeypatch.undo()
+    for objective in ("makespan", "stage_span"):
+        result = solve(equal(4, 12, 6), "cp-sat", objective=objective, threads=1)
+        assert (result.status, result.objective) == (Status.OPTIMAL, 236)
+        assert result.bound is not None
+        assert (result.bound.proof, result.bound.solver) == (PROOF, None)
