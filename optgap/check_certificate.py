@@ -9,6 +9,7 @@ import gzip
 import json
 import math
 import sys
+from copy import copy
 from fractions import Fraction
 from graphlib import TopologicalSorter
 
@@ -47,8 +48,8 @@ class Instance:
         edges, pairs = document["edges"], [(k, l) for k in self.gpus for l in self.gpus if k != l]
         sizes = [*self.capacity, *self.memory, *self.release, *self.weight, *(data for _, _, data in edges)]
         sizes += [ticks for row in self.duration for ticks in row] + [latency[k][l] for k, l in pairs]
-        numbers = [(job, len(jobs)) for job in self.job] + [(i, self.n) for *ends, _ in edges for i in ends]
-        numbers += [(size, 2**53 + 1) for size in sizes if size is not None]
+        numbers = [(size, 2**53 + 1) for size in sizes if size is not None] + [(job, len(jobs)) for job in self.job]
+        numbers += [(i, self.n) for *ends, _ in edges for i in ends]
         is_whole = all(type(number) is int and 0 <= number < end for number, end in numbers)
         is_once = not any(twice) and len({(tail, head) for tail, head, _ in edges}) == len(edges)
         if not (is_whole and is_once and all(0 < speed[k][l] < NEVER for k, l in pairs)):
@@ -81,127 +82,123 @@ def least_start(items, free):
     return best
 
 
-def heads(instance, allowed, order, neighbours, release):
-    """Return the earliest start of every task on every GPU; with successors and no releases, the latest tails."""
-    start = [[NEVER] * instance.m for _ in range(instance.n)]
-    for i in order:
-        for k in allowed[i]:
-            items = []
-            for h, delay in neighbours[i]:
-                ends = [(l, start[h][l] + instance.duration[h][l]) for l in allowed[h] if start[h][l] < NEVER]
-                elsewhere = min((end + delay[l][k] for l, end in ends if l != k), default=NEVER)
-                here = start[h][k] if k in allowed[h] else NEVER
-                items.append((elsewhere, here, instance.duration[h][k] if here < NEVER else 0, instance.memory[h]))
-            free = NEVER if instance.capacity[k] is None else instance.capacity[k] - instance.memory[i]
-            start[i][k] = max(release[i], least_start(items, free))
-    return start
-
-
 class Known:
-    """What holds for every schedule within a limit of the objective (None for none), under choices that were made.
+    """What holds for all schedules within a limit (or None) by choices made; lists in lists are replaced, not changed.
 
-    That is heads, tails (to the end, or that of the job), GPUs that are left, and the least and latest end of each job.
+    Rows are heads, tails to the end, and for the weighted completion tails to the end of the job.
     """
 
-    def __init__(self, instance, objective, limit, allowed, edges=()):
-        """Compute heads and tails, and again without pairs of a task and a GPU that cannot be, until all can."""
-        one, self.instance, self.objective, self.limit, self.edges = instance, instance, objective, limit, edges
-        self.allowed, changed, release = list(map(set, allowed)), True, [one.release[job] for job in one.job]
-        (before, after), zeros = ([list(map(list, every)) for every in (one.before, one.after)]), [[0] * one.m] * one.m
-        for i, j in edges:
-            before[j], after[i] = [*before[j], (i, zeros)], [*after[i], (j, zeros)]
-        order = list(TopologicalSorter({i: [h for h, _ in before[i]] for i in range(one.n)}).static_order())
-        inside = [[e for e in after[i] if one.job[e[0]] == one.job[i]] for i in range(one.n)]
-        while changed:
-            changed = False
-            self.head = heads(one, self.allowed, order, before, release)
-            tail = heads(one, self.allowed, order[::-1], after, [0] * one.n)
-            self.tail = tail if objective == "makespan" else heads(one, self.allowed, order[::-1], inside, [0] * one.n)
-            self.least = [0 if objective == "makespan" else release for release in one.release]
-            self.due = [NEVER if limit is None else limit] * len(one.weight)
-            for i, job in enumerate(one.job):
-                ends = (self.head[i][k] + one.duration[i][k] + self.tail[i][k] for k in self.allowed[i])
-                self.least[job] = max(self.least[job], min(ends, default=0))
-            if limit is not None and objective != "makespan":  # others complete at their least time or later
-                spare = limit - sum(weight * time for weight, time in zip(one.weight, self.least))
-                self.due = [t + spare // w if w else NEVER for t, w in zip(self.least, one.weight)]
-            for i in range(one.n):
-                for k in sorted(self.allowed[i]):
-                    finish = self.head[i][k] + one.duration[i][k]
-                    if finish + tail[i][k] >= NEVER or finish + self.tail[i][k] > self.due[one.job[i]]:
-                        self.allowed[i].discard(k)
-                        changed = True
+    def __init__(self, instance, objective, limit):
+        """Begin with releases and the GPUs that are allowed."""
+        one, self.instance, self.limit, self.is_makespan = instance, instance, limit, objective == "makespan"
+        self.allowed, self.before, self.after = list(one.allowed), one.before, one.after
+        zeros = [[0 if k in gpus else NEVER for k in one.gpus] for gpus in one.allowed]
+        heads = [[one.release[job] + ticks for ticks in row] for job, row in zip(one.job, zeros)]
+        self.rows = [heads, zeros, list(zeros)][: 2 if self.is_makespan else 3]
+        self.settle(range(one.n))
 
-    def with_choice(self, kind, i, j, holds):
-        """Return what holds if task i is on GPU j or not (suppose), or comes before task j on their GPU (before)."""
-        one, allowed, edges = self.instance, list(self.allowed), self.edges
-        if i >= one.n or j >= (one.m if kind == "suppose" else one.n) or (kind == "before" and i == j):
-            raise RefusedError(f"{kind} {i} {j}: expected a task and a GPU, or two tasks")
-        if kind == "suppose":
-            allowed[i] = allowed[i] & {j} if holds else allowed[i] - {j}
-        elif allowed[i] != allowed[j] or [one.duration[i][k] * one.duration[j][k] > 0 for k in allowed[i]] != [True]:
-            raise RefusedError(f"before {i} {j}: expected one GPU left for both, where both take a tick at least")
-        else:
-            edges = (*edges, (i, j) if holds else (j, i))
-        return Known(one, self.objective, self.limit, allowed, edges)
+    def settle(self, tasks):
+        """Compute again what follows from changes of some tasks, without pairs of a task and a GPU that cannot be."""
+        one, stale, fresh, heads = self.instance, set(tasks), set(), self.rows[0]
+        order = list(TopologicalSorter({i: [h for h, _ in near] for i, near in enumerate(self.before)}).static_order())
+        inside = [[edge for edge in near if one.job[edge[0]] == job] for near, job in zip(self.after, one.job)]
+        back, pairs = order[::-1], [(i, k) for i in range(one.n) for k in one.allowed[i]]
+        ways = [(order, self.before, self.after), (back, self.after, self.before), (back, inside, self.before)]
+        while stale and (self.limit is None or all(self.allowed)):  # else no schedule is left
+            for rows, (tasks, near, far) in zip(self.rows, ways):
+                late = stale.union(j for i in stale for j, _ in far[i])
+                for i in tasks:
+                    if i in late and (row := self.row(i, near[i], rows)) != rows[i]:
+                        rows[i] = row
+                        fresh.add(i)
+                        late.update(j for j, _ in far[i])
+            fresh, stale, self.least = fresh | stale, set(), [0 if self.is_makespan else r for r in one.release]
+            for i, job in enumerate(one.job):
+                ends = (heads[i][k] + one.duration[i][k] + self.rows[-1][i][k] for k in self.allowed[i])
+                self.least[job] = max(self.least[job], min(ends, default=0))
+            self.due = [NEVER if self.limit is None else self.limit] * len(one.weight)
+            if self.limit is not None and not self.is_makespan:  # others complete at their least time or later
+                spare = self.limit - sum(weight * time for weight, time in zip(one.weight, self.least))
+                self.due = [t + spare // w if w else NEVER for t, w in zip(self.least, one.weight)]
+            for i, k in [(i, k) for i, k in pairs if k in self.allowed[i]]:
+                end = heads[i][k] + one.duration[i][k]
+                if end + self.rows[1][i][k] >= NEVER or end + self.rows[-1][i][k] > self.due[one.job[i]]:
+                    self.allowed[i] = self.allowed[i] - {k}
+                    stale.add(i)
+            if not stale:
+                stale, fresh = self.take_turns(fresh), set()
+
+    def row(self, i, near, rows):
+        """Return when task i can start on each GPU at the earliest, by its neighbours and what was known."""
+        one, row = self.instance, [NEVER] * self.instance.m
+        ends = [[(l, rows[h][l] + one.duration[h][l]) for l in self.allowed[h]] for h, _ in near]
+        for k in self.allowed[i]:
+            items = []
+            for (h, delay), places in zip(near, ends):
+                elsewhere, here = min([end + delay[l][k] for l, end in places if l != k], default=NEVER), rows[h][k]
+                items.append((elsewhere, here, one.duration[h][k] if here < NEVER else 0, one.memory[h]))
+            free = NEVER if one.capacity[k] is None else one.capacity[k] - one.memory[i]
+            row[k] = max(rows[i][k], least_start(items, free))
+        return row
+
+    def take_turns(self, fresh):
+        """Say that task j waits for task i, or comes first, on the one GPU that i has left, where only that fits."""
+        length, changed, (heads, tails) = self.instance.duration, set(), self.rows[:2]
+        for i, k in [(i, *gpus) for i, gpus in enumerate(self.allowed) if len(gpus) == 1]:
+            for j in range(len(length)) if i in fresh else fresh:
+                if j != i and k in self.allowed[j] and length[i][k] * length[j][k] > 0:
+                    end, due = length[i][k] + length[j][k] + self.rows[-1][i][k], self.due[self.instance.job[i]]
+                    leads = heads[i][k] + length[i][k] + length[j][k] + tails[j][k] > due and self.is_makespan
+                    for rows, holds in ((heads, heads[j][k] + end > due), (tails, leads)):
+                        if holds and rows[i][k] + length[i][k] > rows[j][k]:
+                            rows[j] = [*rows[j][:k], rows[i][k] + length[i][k], *rows[j][k + 1 :]]
+                            changed.add(j)
+        return changed
+
+    def with_choice(self, kind, i, j, holds=True):
+        """Return what holds if task i is on GPU j, before task j on their GPU, or starts before tick j, or not."""
+        one, new, new.rows, is_early = self.instance, copy(self), list(map(list, self.rows)), holds == (kind == "early")
+        new.allowed, new.before, new.after = list(self.allowed), list(self.before), list(self.after)
+        ticks = [one.duration[h][k] for h in (i, j) for k in self.allowed[h]] if kind == "before" else []
+        if kind == "suppose" and i < one.n and j < one.m:
+            new.allowed[i] = self.allowed[i] & {j} if holds else self.allowed[i] - {j}
+        elif kind in ("early", "late") and i < one.n and self.is_makespan:
+            starts = [self.limit - (duration or 0) - (j - 1) if is_early else j for duration in one.duration[i]]
+            new.rows[is_early][i] = list(map(max, self.rows[is_early][i], starts))
+        elif len(ticks) == 2 and all(ticks) and i != j and self.allowed[i] == self.allowed[j]:
+            (a, b), zeros = (i, j) if holds else (j, i), [[0] * one.m] * one.m
+            new.before[b], new.after[a] = [*self.before[b], (a, zeros)], [*self.after[a], (b, zeros)]
+        elif all(self.allowed):  # else anything follows
+            raise RefusedError(f"{kind} {i} {j}: expected a task and a GPU, two on one GPU, or a tick of the makespan")
+        new.settle({i, j} if kind == "before" else {i})
+        return new
+
+    def with_all(self, choices):
+        """Return what holds in all cases of some choices that are not refuted; one of the cases holds."""
+        every, new = [self.with_choice(*choice) for choice in choices] or [self], copy(self)
+        every = [case for case in every if all(case.allowed)] or every[:1]
+        new.allowed = [set().union(*gpus) for gpus in zip(*(case.allowed for case in every))]
+        new.rows = [[list(map(min, zip(*rows))) for rows in zip(*side)] for side in zip(*(case.rows for case in every))]
+        new.settle(range(self.instance.n))
+        return new
 
     def overlap(self, i, k, begin, end):
         """Return how long task i runs at least inside [begin, end] if it is on GPU k: at one end of its window."""
-        duration, latest = self.instance.duration[i][k], self.due[self.instance.job[i]] - self.tail[i][k]
-        early = min(self.head[i][k] + duration, end) - max(self.head[i][k], begin)
-        late = min(latest, end) - max(latest - duration, begin)
-        return max(0, min(early, late))
+        duration, latest = self.instance.duration[i][k], self.due[self.instance.job[i]] - self.rows[-1][i][k]
+        early = min(self.rows[0][i][k] + duration, end) - max(self.rows[0][i][k], begin)
+        return max(0, min(early, min(latest, end) - max(latest - duration, begin)))
 
-    def loads_refute(self, windows, prices):
-        """Say whether multipliers of windows (k, begin, end, u) and prices (k, y) of bytes exclude every placement."""
-        one, limit, price = self.instance, 0, [0] * self.instance.m
-        for k, begin, end, u in windows:
-            if k >= one.m or begin >= end:
-                raise RefusedError(f"window {k} {begin} {end} {u}: expected a GPU, and a beginning before the end")
-            limit += u * (end - begin)
-        for k, y in prices:
-            if k >= one.m or one.capacity[k] is None:
-                raise RefusedError(f"memory {k} {y}: expected a GPU with a limit")
-            limit, price[k] = limit + y * one.capacity[k], price[k] + y
-        work = 0
-        for i in range(one.n):
-            cost = {k: price[k] * one.memory[i] for k in self.allowed[i]}
-            for k, begin, end, u in windows:
-                if k in cost:
-                    cost[k] += u * self.overlap(i, k, begin, end)
-            work += min(cost.values(), default=NEVER)  # the task has no GPU left
-        return work > limit
-
-
-def check_paths(instance, objective, lines):
-    """Return the bound of paths: every task on its best GPU, with what must come before and after it."""
-    if lines:
-        raise RefusedError(f"paths: expected nothing more, got {' '.join(lines[0])}")
-    state = Known(instance, objective, None, instance.allowed)
-    if objective == "makespan":
-        return max((state.least[job] for job in instance.job), default=0)
-    return sum(weight * time for weight, time in zip(instance.weight, state.least))
-
-
-def check_area(instance, objective, lines):
-    """Return the bound of the work on all GPUs, by multipliers of GPUs, of single tasks, and of bytes of memory."""
-    load, task = numbered(lines, "load", instance.m), numbered(lines, "task", instance.n)
-    price, total = numbered(lines, "memory", instance.m), sum(load.values()) + sum(task.values())
-    if objective != "makespan" or total == 0 or len(lines) != len(load) + len(task) + len(price):
-        raise RefusedError("area: expected the makespan, one line per GPU, task and price, and a multiplier above 0")
-    value = -sum(y * instance.capacity[k] for k, y in price.items())
-    for i in range(instance.n):
-        factor = {k: load.get(k, 0) + task.get(i, 0) for k in instance.allowed[i]}
-        value += min(u * instance.duration[i][k] + price.get(k, 0) * instance.memory[i] for k, u in factor.items())
-    return min(instance.release[job] for job in instance.job) + max(0, -(-value // total))
-
-
-def numbered(lines, name, count):
-    """Return the values of lines `name index value` by index."""
-    found = dict(integers(line, 2) for line in lines if line[0] == name)
-    if max(found, default=-1) >= count:
-        raise RefusedError(f"{name} {max(found)}: expected an index below {count}")
-    return found
+    def with_loads(self, loads):
+        """Return what holds by multipliers u of windows (k, begin, end, u) and bytes (k, u): nothing costs too much."""
+        one, slack, costs, new = self.instance, 0, [dict.fromkeys(gpus, 0) for gpus in self.allowed], copy(self)
+        new.rows = list(map(list, self.rows))
+        for k, *window, u in loads:
+            slack += u * (max(0, window[1] - window[0]) if window else one.capacity[k])
+            for i in [i for i in range(one.n) if k in costs[i]]:
+                costs[i][k] += u * (self.overlap(i, k, *window) if window else one.memory[i])
+        slack -= sum(min(cost.values(), default=NEVER) for cost in costs)  # never if a task has no GPU left
+        new.allowed = [{k for k in cost if cost[k] - min(cost.values()) <= slack} for cost in costs]
+        return new
 
 
 def integers(line, count):
@@ -212,67 +209,70 @@ def integers(line, count):
 
 
 def check_refuted(instance, objective, lines):
-    """Return one more than the limit, once no schedule is left within it.
-
-    A block from `suppose i k` (or `before i j`) to `contradiction` shows that i is not on k (or that j is before i).
-    """
+    """Return one more than the limit, once no schedule is left; what a block refutes does not hold outside of it."""
+    if not lines:
+        return 0
     if lines[0][0] != "deadline":
         raise RefusedError("refuted: expected a deadline first")
     (limit,) = integers(lines[0], 1)
-    states, windows, prices = [(None, Known(instance, objective, limit, instance.allowed))], [], []
+    outer, choice, state, loads = [], None, Known(instance, objective, limit), []
     for line in lines[1:]:
-        if not states:
+        if state is None:
             raise RefusedError(f"{' '.join(line)}: expected nothing after the last contradiction")
-        if line[0] in ("suppose", "before"):
+        if line[0] in ("suppose", "before", "early", "late"):
+            outer.append((choice, state))
             choice = (line[0], *integers(line, 2))
-            states.append((choice, states[-1][1].with_choice(*choice, True)))
-        elif line[0] == "window":
-            windows.append(integers(line, 4))
-        elif line[0] == "memory":
-            prices.append(integers(line, 2))
-        elif line == ["contradiction"]:
-            choice, state = states.pop()
-            if not state.loads_refute(windows, prices):
+            state = state.with_choice(*choice)
+        elif line[0] in ("window", "memory"):
+            loads.append(integers(line, 4 if line[0] == "window" else 2))
+        elif line[0] in ("gpus", "times"):
+            i, *tick = integers(line, 1 if line[0] == "gpus" else 2)
+            on_gpus = [("suppose", i, k) for k in state.allowed[i]]
+            state = state.with_all([("early", i, *tick), ("late", i, *tick)] if tick else on_gpus)
+        elif line in (["contradiction"], ["reduce"]):
+            state, loads = state.with_loads(loads), []
+            if line == ["reduce"]:
+                state.settle(range(instance.n))
+            elif all(state.allowed):
                 raise RefusedError(f"contradiction of {choice}: expected more work than there is time")
-            windows, prices = [], []
-            states[-1:] = [(last, outer.with_choice(*choice, False)) for last, outer in states[-1:]]
+            else:
+                refuted, (choice, state) = choice, outer.pop() if outer else (None, None)
+                state = state and state.with_choice(*refuted, False)
         else:
-            raise RefusedError(f"{' '.join(line)}: expected suppose, before, window, memory or contradiction")
-    if states:
+            raise RefusedError(f"{' '.join(line)}: expected a choice, gpus, times, window, memory or an end of a block")
+    if state is not None:
         raise RefusedError("refuted: expected a contradiction at the end")
     return limit + 1
 
 
 def check_columns(instance, objective, lines):
     """Return the bound on the weighted completion by the cheapest set of tasks of every GPU at prices of tasks."""
-    share, price = numbered(lines, "weight", instance.n), numbered(lines, "price", instance.n)
-    fineness = numbered(lines, "fineness", 1).get(0, 0)
-    if objective != "weighted_completion" or fineness < 1 or len(lines) != len(share) + len(price) + 1:
+    values = {(line[0], index): value for line in lines for index, value in [integers(line, 2)]}
+    share, price = ([values.get((name, i), 0) for i in range(instance.n)] for name in ("weight", "price"))
+    fineness = values.get(("fineness", 0), 0)
+    if objective != "weighted_completion" or fineness < 1 or len(lines) != len(values):
         raise RefusedError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
     jobs = list(zip(instance.weight, instance.release))
     value = fineness * sum(weight * release for j, (weight, release) in enumerate(jobs) if j not in instance.job)
     for j in set(instance.job):
-        if sum(share.get(i, 0) for i in range(instance.n) if instance.job[i] == j) != instance.weight[j]:
+        if sum(share[i] for i in range(instance.n) if instance.job[i] == j) != instance.weight[j]:
             raise RefusedError(f"job {j}: expected the weights of its tasks to sum to {instance.weight[j]}")
-    state = Known(instance, objective, None, instance.allowed)
-    value += sum(reward for i, reward in price.items() if share.get(i, 0))
+    state = Known(instance, objective, None)
+    value += sum(reward for reward, part in zip(price, share) if part)
     for k in instance.gpus:
-        tasks = [i for i in range(instance.n) if k in state.allowed[i] and share.get(i, 0)]
-        begin, front = min((state.head[i][k] for i in tasks), default=0), [(0, 0)]
+        tasks = [i for i in range(instance.n) if k in state.allowed[i] and share[i]]
+        begin, front = min((state.rows[0][i][k] for i in tasks), default=0), [(0, 0)]
         tasks.sort(key=lambda i: Fraction(instance.duration[i][k], share[i]))
         for i in tasks:
             duration, rate = instance.duration[i][k], fineness * share[i]
-            tail_from = begin + duration + state.tail[i][k]
-            with_it = [(done + duration, cost + rate * (done + tail_from) - price.get(i, 0)) for done, cost in front]
+            tail_from = begin + duration + state.rows[-1][i][k]
+            with_it = [(done + duration, cost + rate * (done + tail_from) - price[i]) for done, cost in front]
             merged, front = sorted(front + with_it), []
             for done, cost in merged:  # more work and no less cost is never better
                 if not front or cost < front[-1][1]:
                     front.append((done, cost))
         value += min(cost for _, cost in front)
     return max(0, -(-value // fineness))
-
-
-CHECKS = {"paths": check_paths, "area": check_area, "refuted": check_refuted, "columns": check_columns}
 
 
 def check(instance_path, certificate_path):
@@ -283,9 +283,9 @@ def check(instance_path, certificate_path):
     if top != [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]] or lines[-1] != ["end"] or [] in lines:
         raise RefusedError("expected the lines optgap-certificate 1, objective, bound, proof, and at last end")
     objective, (bound,), kind = " ".join(lines[1][1:]), integers(lines[2], 1), " ".join(lines[3][1:])
-    if objective not in ("makespan", "weighted_completion") or kind not in CHECKS:
+    if objective not in ("makespan", "weighted_completion") or kind not in ("refuted", "columns"):
         raise RefusedError(f"expected a known objective and kind of proof, got {objective} and {kind}")
-    proved = CHECKS[kind](Instance(instance_path), objective, lines[4:-1])
+    proved = (check_columns if kind == "columns" else check_refuted)(Instance(instance_path), objective, lines[4:-1])
     if proved != bound:
         raise RefusedError(f"bound {bound}: expected {proved}, which is what the proof gives")
     return objective, bound

@@ -64,16 +64,13 @@ def bound_names(problem: "Problem", text: str, option: str = "--methods") -> lis
 CERTIFICATE_SECONDS = 30.0
 """Time for finding a proof that can be written, where no time limit is given."""
 
-CERTIFICATE_CASES = 4_000
-"""Cases that such a proof may distinguish, in all attempts together."""
-
 
 def write_certificate(path: Path | None, instance: "DagInstance", objective: str, time_limit: float | None) -> None:
     """Write the proof of the best bound that can be written as one, and say which; None stands for no file.
 
     Raises a `BadInputError` if the file cannot be written, or no such proof is known for the objective.
     """
-    from formulations.dag.bounds.certificates import bound_certificate
+    from formulations.dag.bounds.certificates import MOST_CASES, bound_certificate
     from heuristics.search.clock import Stopwatch
     from instances.dag.objective import FINISH_OBJECTIVES, Objective
 
@@ -85,7 +82,7 @@ def write_certificate(path: Path | None, instance: "DagInstance", objective: str
     made = bound_certificate(
         instance.without_buffers(),
         Objective(objective),
-        most_cases=CERTIFICATE_CASES,
+        most_cases=MOST_CASES,
         seconds_left=lambda: max(0.0, limit - watch.seconds),
     )
     write_text_output(path, lambda: made.text(Objective(objective)))

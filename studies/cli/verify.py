@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from solvers.table import printable
+from studies.analysis.gaps import gap_to_bound
 from studies.cli import options as opt
 from studies.cli.output import print_json, print_text
 from studies.cli.running_methods import bound_names, problem_of_file
@@ -60,7 +61,10 @@ def verify_command(
         table = lower_bound(instance, objective=name, methods=listed, time_limit=time_limit, contention=rule)
         best = table.unless_interrupted().best
         proved = None if best is None else best.value
-        gaps[name] = {"lower_bound": proved, "gap": (value - proved) / proved if proved else None}
+        gaps[name] = {
+            "lower_bound": proved,
+            "gap": gap_to_bound(value, proved, method="the schedule", instance=instance.name),
+        }
     if as_json:
         print_json(
             {

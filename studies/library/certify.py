@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formulations.dag.bounds.certificates import bound_certificate
+from formulations.dag.bounds.certificates import MOST_CASES, bound_certificate
 from heuristics.search.clock import Stopwatch
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
     from instances.library.ledger import LedgerEntry
     from instances.library.library import Library
-
-
-MOST_CASES = 4_000
-"""Cases that the proof of an entry may distinguish."""
 
 
 def checker_answer(instance: Path, certificate: Path) -> str:

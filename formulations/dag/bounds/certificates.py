@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
 from formulations.dag.bounds.paths import join_aware_path
+from formulations.dag.bounds.probing_proof import ProbingProof, overlap
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.bounds.smith_columns import priced_columns
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
+
+
+MOST_CASES = 4_000
+"""Cases that a proof may distinguish, in all attempts together, where nobody waits for it."""
 
 
 class BoundCertificate(NamedTuple):
@@ -48,12 +53,11 @@ def bound_certificate(
     most_cases: int = 400,
     seconds_left: Callable[[], float] = without_limit,
 ) -> BoundCertificate:
-    """Return the certificate of the largest bound that can be written as one, of three kinds for each objective.
+    """Return the certificate of the largest bound that can be written as one, of one of two kinds.
 
-    These are paths; the area with its multipliers (makespan), or `smith_columns` with its prices (weighted completion);
-    and a refuted limit on the objective, found as `destructive` and `probing` do by windows of work with multipliers,
-    also in a tree of cases. When no seconds are left, what is proved so far is written (docs/bounds.md, section 6.1;
-    ours).
+    These are `smith_columns` with its prices (weighted completion), and a refuted limit on the objective: by paths, by
+    the area, as `destructive` and `probing` do by windows of work with multipliers, and in a tree of cases. When no
+    seconds are left, what is proved so far is written (docs/bounds.md, section 6.1; ours).
 
     Parameters
     ----------
@@ -62,8 +66,11 @@ def bound_certificate(
     most_cases
         Number of cases that all attempts together may distinguish.
     """
-    found = [BoundCertificate(join_aware_path(instance, objective), "paths", [])]
-    if instance.num_tasks and Objective(objective) is Objective.MAKESPAN:
+    found, objective = [_refuted(0, [])], Objective(objective)
+    is_makespan = objective is Objective.MAKESPAN
+    if instance.num_tasks and (is_makespan or np.isin(instance.job_of_task, np.flatnonzero(instance.weight)).any()):
+        found.append(_refuted(join_aware_path(instance, objective), []))
+    if instance.num_tasks and is_makespan:
         found.append(_area_certificate(instance, seconds_left))
     elif instance.num_tasks:
         columns = priced_columns(instance, seconds_left=seconds_left)
@@ -73,7 +80,7 @@ def bound_certificate(
             lines += [f"{name} {i} {number}" for name, row in rows.items() for i, number in _above_zero(row)]
             found.append(BoundCertificate(columns.bound, "columns", lines))
     if instance.num_tasks:
-        refuted = _refutation(instance, Objective(objective), max(found).bound, at_most, most_cases, seconds_left)
+        refuted = _refutation(instance, objective, max(found).bound, at_most, most_cases, seconds_left)
         found += [] if refuted is None else [refuted]
     return max(found, key=lambda certificate: certificate.bound)
 
@@ -90,28 +97,28 @@ def _integers(multipliers: Multipliers) -> tuple[list[int], list[int]]:
     return [int(entry) for entry in row * scale], [int(entry) for entry in memory * scale]
 
 
+def _refuted(bound: int, loads: list[str]) -> BoundCertificate:
+    """Return the certificate that a bound less one is refuted by loads and paths alone; 0 needs no proof."""
+    return BoundCertificate(bound, "refuted", [f"deadline {bound - 1}", *loads, "contradiction"] if bound > 0 else [])
+
+
 def _area_certificate(instance: DagInstance, seconds_left: Callable[[], float]) -> BoundCertificate:
-    """Return the area bound by multipliers of GPUs, tasks and bytes."""
-    tasks = np.arange(instance.num_tasks)
-    lp = AssignmentLp(instance, tasks, instance.allowed, seconds_left)
+    """Return the area bound by multipliers of the time of all GPUs and of bytes."""
+    lp = AssignmentLp(instance, np.arange(instance.num_tasks), instance.allowed, seconds_left)
     lp.add_area_rows()
     gpus = [int(lp.gpu_of_pair[row.pairs[0]]) for row in lp.rows]
-    lp.add_task_rows(lp.durations)
     row, memory = _integers(lp.solve()[0])
     if not sum(row):
-        row, memory = [1] * len(gpus) + [0] * instance.num_tasks, [0] * instance.num_gpus
-    load = dict(zip(gpus, row[: len(gpus)], strict=True))
+        row, memory = [1] * len(gpus), [0] * instance.num_gpus
+    load = dict(zip(gpus, row, strict=True))
     value = -sum(y * int(instance.gpu_memory[k]) for k, y in enumerate(memory) if y)
-    first = np.searchsorted(lp.task_of_pair, np.arange(instance.num_tasks + 1)).tolist()
-    pairs = list(zip(lp.gpu_of_pair.tolist(), lp.durations.tolist(), strict=True))
-    for task, memory_of_task in enumerate(instance.task_memory.tolist()):
-        own = row[len(gpus) + task]
-        value += min((load[k] + own) * p + memory[k] * memory_of_task for k, p in pairs[first[task] : first[task + 1]])
-    lines = [f"load {k} {u}" for k, u in load.items() if u]
-    lines += [f"task {i} {u}" for i, u in _above_zero(row[len(gpus) :])]
-    lines += [f"memory {k} {y}" for k, y in _above_zero(memory)]
+    cost = np.array([load.get(k, 0) for k in range(instance.num_gpus)], dtype=object) * instance.durations
+    cost += np.array(memory, dtype=object) * instance.task_memory.astype(object)[:, None]
+    value += sum(min(costs[allowed], default=0) for costs, allowed in zip(cost, instance.allowed, strict=True))
     release = int(instance.release[instance.job_of_task].min())
-    return BoundCertificate(release + max(0, -(-value // sum(row))), "area", lines)
+    bound = release + max(0, -(-value // sum(row)))
+    lines = [f"window {k} {release} {bound - 1} {u}" for k, u in load.items() if u and release < bound - 1]
+    return _refuted(bound, [*lines, *(f"memory {k} {y}" for k, y in _above_zero(memory))])
 
 
 PASSES = 2
@@ -131,7 +138,8 @@ def _refutation(
     The bound of `probing` says how far it is worth to go without cases; with cases any bound may be reached.
     """
     best: BoundCertificate | None = None
-    most = horizon(instance) * (1 if Objective(objective) is Objective.MAKESPAN else max(1, int(instance.weight.sum())))
+    is_makespan = objective is Objective.MAKESPAN
+    most = horizon(instance) * (1 if is_makespan else max(1, int(instance.weight.sum())))
     most = most if at_most is None else min(most, at_most - 1)
     if instance.num_edges * instance.num_gpus**2 > MAX_DELAYS or most < proven:
         return None
@@ -147,10 +155,18 @@ def _refutation(
             best = BoundCertificate(limit + 1, "refuted", [f"deadline {limit}", *lines])
         return lines is not None
 
+    latest = min(most, probing(instance, objective, seconds_left=lambda: seconds_left() / 2) - 1)
+    if is_makespan and latest >= proven:
+        steps = instance.num_edges * instance.num_gpus**2 + instance.num_tasks * instance.num_gpus
+        lines = ProbingProof(instance, latest, lambda: seconds_left() / 2).lines(4 * MOST_STEPS // max(steps, 1))
+        if lines is not None:
+            best = BoundCertificate(latest + 1, "refuted", [f"deadline {latest}", *lines])
+    is_proved = best is not None and best.bound > latest
+    if is_proved and latest == most:
+        return best
     if at_most is not None and is_refuted(most, PASSES, by_cases=True, keep_back=seconds_left() / 2):
         return best
-    latest = min(most, probing(instance, objective, seconds_left=lambda: seconds_left() / 2) - 1)
-    if latest >= proven and not is_refuted(latest, 0):
+    if not is_proved and latest >= proven and not is_refuted(latest, 0):
         refuted = largest_refuted(proven - 1, lambda limit: is_refuted(limit, 0), latest=latest)
         if not is_refuted(latest, PASSES):
             largest_refuted(refuted, lambda limit: is_refuted(limit, PASSES), latest=latest)
@@ -224,10 +240,10 @@ class RefutationProof:
         limit: int,
         seconds_left: Callable[[], float],
         *,
-        most_cases: int = 4_000,
+        most_cases: int = MOST_CASES,
     ) -> None:
         self._instance, self._limit, self._seconds_left = instance, limit, seconds_left
-        self._is_makespan = Objective(objective) is Objective.MAKESPAN
+        self._is_makespan = objective is Objective.MAKESPAN
         self._without_limits = replace(instance, gpu_memory=np.full(instance.num_gpus, NO_LIMIT))
         self._windows: dict[tuple[int, int, int], None] = {}  # those that had a multiplier before
         steps = instance.num_edges * instance.num_gpus**2 + instance.num_tasks * instance.num_gpus
@@ -452,20 +468,6 @@ def _open_order(state: _State) -> tuple[str, int, int] | None:
         return None
     place = both[orders.slack[both].argmin()]
     return "before", int(orders.first[place]), int(orders.second[place])
-
-
-def overlap(
-    head: NDArray[np.int64],
-    duration: NDArray[np.int64],
-    latest: NDArray[np.int64],
-    begin: NDArray[np.int64] | int,
-    end: NDArray[np.int64] | int,
-) -> NDArray[np.int64]:
-    """Return the least time inside [begin, end] of runs between head and latest finish: that of the first or last."""
-    early = np.minimum(head + duration, end) - np.maximum(head, begin)
-    late = np.minimum(latest, end) - np.maximum(latest - duration, begin)
-    least: NDArray[np.int64] = np.maximum(np.minimum(early, late), 0)
-    return least
 
 
 def _violated(

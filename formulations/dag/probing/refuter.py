@@ -150,9 +150,13 @@ def probe_all(
     return False, changed
 
 
+PROBE, SETTLE, TIGHTEN, WEIGH, TEST = 0, 1, 2, 3, 4
+"""What `settle_or_probe` does."""
+
+
 @brief_kernel(seconds=4.0, entries=32_000)
 def settle_or_probe(
-    is_probing: bool,
+    what: int,
     net: Network,
     state: State,
     deadline: int,
@@ -160,10 +164,26 @@ def settle_or_probe(
     work: NDArray[np.int64],
     most_work: int,
 ) -> tuple[bool, bool]:
-    """Call `probe_all` or `settle`: one kernel, so that what both call is compiled once."""
-    if is_probing:
+    """Call `probe_all`, `settle`, `tighten`, or `tighten` and test loads: say whether that refutes the deadline.
+
+    It is one kernel, so that what all of them call is compiled once. `WEIGH` tests loads thoroughly and leaves windows
+    and prices in the workspace, `TEST` begins with those, is quick, and leaves its own in `assumed_loads`. The second
+    result says whether it was the loads that refuted.
+    """
+    if what == PROBE:
         return probe_all(net, state, deadline, workspace, work, most_work)
-    return settle(net, state, deadline, workspace, work), False
+    if what == SETTLE:
+        return settle(net, state, deadline, workspace, work), False
+    if not tighten(net, state, deadline, workspace.scratch, work):
+        return True, False
+    if what == TIGHTEN:
+        return False, False
+    loads, effort = workspace.loads, workspace.thorough
+    if what == TEST:
+        copy_rows(workspace.assumed_loads, loads)
+        loads, effort = workspace.assumed_loads, workspace.quick
+    is_refuted = loads_refute(net, state, deadline, loads, effort, work) == REFUTED
+    return is_refuted, is_refuted
 
 
 @inner_kernel
@@ -356,7 +376,7 @@ class Refuter:
             if self._settles(state, makespan, workspace):
                 return None
             self._work[1] = self.work + self._steps_left(STEPS_AT_ONCE)
-            refuted, changed = settle_or_probe(True, self._network, state, makespan, workspace, self._work, most_work)
+            refuted, changed = settle_or_probe(PROBE, self._network, state, makespan, workspace, self._work, most_work)
             if refuted:
                 return None
             if not changed:
@@ -368,7 +388,7 @@ class Refuter:
         at_once = STEPS_AT_ONCE
         while True:
             self._work[1] = self.work + self._steps_left(at_once)
-            if settle_or_probe(False, self._network, state, makespan, workspace, self._work, NO_LIMIT)[0]:
+            if settle_or_probe(SETTLE, self._network, state, makespan, workspace, self._work, NO_LIMIT)[0]:
                 return True
             if self.work <= self._work[1] or self._seconds_left() <= 0:
                 return False

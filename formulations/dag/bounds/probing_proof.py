@@ -1,0 +1,238 @@
+"""Writes what `probing` finds about one makespan as steps that a checker can follow, as few as it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from formulations.dag.heads_and_tails import heads_and_tails
+from formulations.dag.join import INFINITE
+from formulations.dag.probing.network import MEMORY_UNIT, network
+from formulations.dag.probing.refuter import NO_LIMIT, TEST, TIGHTEN, WEIGH, new_workspace, settle_or_probe
+from formulations.dag.probing.tighten import State, new_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.probing.load_rows import Loads
+    from instances.dag.instance import DagInstance
+
+MOST_PASSES = 4
+"""Passes over all tasks."""
+
+TRIALS = 12
+"""Effort of leaving out steps: so many times the number of cases that were tried until the makespan was refuted."""
+
+PRICE_UNIT = 2**40
+"""All prices together, before they are rounded to integers."""
+
+
+MIDDLE = -1
+"""Instead of a tick: in the middle of the starts that a task has left."""
+
+
+class Step(NamedTuple):
+    """A task whose choices are tried: its GPUs, or starts before a tick and from it on. Without a task: loads."""
+
+    task: int | None = None
+    tick: int | None = None
+
+
+class Refutation(NamedTuple):
+    """The steps that told something, their lines, and the last lines."""
+
+    steps: list[Step]
+    lines: list[list[str]]
+    last: list[str]
+
+
+def overlap(
+    head: NDArray[np.int64],
+    duration: NDArray[np.int64],
+    latest: NDArray[np.int64],
+    begin: NDArray[np.int64] | int,
+    end: NDArray[np.int64] | int,
+) -> NDArray[np.int64]:
+    """Return the least time inside [begin, end] of runs between head and latest finish: that of the first or last."""
+    early = np.minimum(head + duration, end) - np.maximum(head, begin)
+    late = np.minimum(latest, end) - np.maximum(latest - duration, begin)
+    least: NDArray[np.int64] = np.maximum(np.minimum(early, late), 0)
+    return least
+
+
+class ProbingProof:
+    """Tries to prove that no schedule ends by a makespan, as `probing` does (docs/bounds.md, section 6.1; ours).
+
+    `cases` counts the choices that were tried.
+    """
+
+    def __init__(self, instance: DagInstance, makespan: int, seconds_left: Callable[[], float]) -> None:
+        self._instance, self._makespan, self._seconds_left = instance, makespan, seconds_left
+        self._network = network(instance)
+        self._workspace = new_workspace(self._network)
+        self._work = np.array([0, NO_LIMIT])
+        self.cases = 0
+
+    def lines(self, most_cases: int) -> list[str] | None:
+        """Return the lines of a proof that has the checker look at so many cases at most, None if there is none."""
+        tasks = range(self._instance.num_tasks)
+        found = self._refuted(
+            [Step(), *map(Step, tasks), Step(), *(Step(task, MIDDLE) for task in tasks)] * MOST_PASSES
+        )
+        if found is None:
+            return None
+        found = self._shortened(found, self.cases * (TRIALS + 1))
+        blocks = sum(lines.count("contradiction") for lines in found.lines)
+        tried = sum(2 if step.tick is not None else self._instance.num_gpus for step in found.steps)
+        lines = [line for lines in found.lines for line in lines]
+        return [*lines, *found.last] if blocks + tried <= most_cases else None
+
+    def _shortened(self, found: Refutation, most_cases: int) -> Refutation:
+        """Leave out steps that are not needed, half of them at once, then fewer, until that takes too many cases."""
+        size = max(1, len(found.steps) // 2)
+        while size:
+            end = len(found.steps)
+            while end > 0 and self.cases < most_cases and self._seconds_left() > 0:
+                begin = max(0, end - size)
+                found = self._refuted([*found.steps[:begin], *found.steps[end:]]) or found
+                end = min(begin, len(found.steps))
+            size //= 2
+        return found
+
+    def _refuted(self, steps: Iterable[Step]) -> Refutation | None:
+        """Return the steps that tell something until the makespan is refuted, None if they do not refute it."""
+        around = heads_and_tails(self._instance)
+        state, kept = new_state(around.heads, around.tails, around.allowed), Refutation([], [], ["contradiction"])
+        if not around.allowed.any(axis=1).all() or self._call(TIGHTEN, state)[0]:
+            return kept
+        for step in [*steps, Step()]:
+            if self._seconds_left() <= 0:
+                return None
+            if step.task is None:
+                last = self._weighed(state, kept)
+                if last is not None:
+                    return kept._replace(last=last)
+                continue
+            tried = self._tried(state, step)
+            if tried is None:
+                continue
+            kept.steps.append(tried[0])
+            kept.lines.append(tried[1])
+            if tried[2] is None or self._call(TIGHTEN, tried[2])[0]:
+                return kept
+            state = tried[2]
+        return None
+
+    def _tried(self, state: State, step: Step) -> tuple[Step, list[str], State | None] | None:
+        """Return the step with its tick, its lines, and what holds in all cases; None if that is nothing new."""
+        assert step.task is not None
+        task, tick, gpus = step.task, step.tick, np.flatnonzero(state.allowed[step.task])
+        choices: list[tuple[str, int]]
+        if tick is None:
+            choices = [("suppose", int(gpu)) for gpu in gpus] if len(gpus) > 1 else []
+        else:
+            early = int(state.heads[task, gpus].min())
+            late = int((self._makespan - state.tails[task, gpus] - self._instance.durations[task, gpus]).max())
+            tick = (early + late) // 2 + 1 if tick == MIDDLE else tick
+            choices = [("early", tick), ("late", tick)] if late - early >= 2 else []
+        lines, left = list[str](), list[State]()
+        for word, choice in choices:
+            assumed = self._assumed(state, task, word, choice)
+            is_refuted, by_loads = self._call(TEST, assumed)
+            if by_loads:
+                loads, slack, _ = self._loads(assumed, self._workspace.assumed_loads)
+                is_refuted = slack < 0
+                lines += [f"{word} {task} {choice}", *loads, "contradiction"] if is_refuted else []
+            if not is_refuted:
+                left.append(assumed)
+        if not choices:
+            return None
+        line = f"gpus {task}" if tick is None else f"times {task} {tick}"
+        if not left:
+            return Step(task, tick), [*lines, line], None
+        heads = np.min([case.heads for case in left], axis=0)
+        tails = np.min([case.tails for case in left], axis=0)
+        allowed = np.any([case.allowed for case in left], axis=0)
+        is_new = (heads != state.heads) | (tails != state.tails) | (allowed != state.allowed)
+        if not is_new.any():
+            return None
+        return Step(task, tick), [*lines, line], new_state(heads, tails, allowed)
+
+    def _assumed(self, state: State, task: int, word: str, choice: int) -> State:
+        """Return the state in which a task is on a GPU, or starts before a tick, or not before it."""
+        heads, tails, allowed = state.heads.copy(), state.tails.copy(), state.allowed.copy()
+        gpus = np.flatnonzero(allowed[task])
+        if word == "suppose":
+            allowed[task] = False
+            allowed[task, choice] = True
+        elif word == "early":
+            latest = self._makespan - self._instance.durations[task, gpus] - (choice - 1)
+            tails[task, gpus] = np.maximum(tails[task, gpus], latest)
+        else:
+            heads[task, gpus] = np.maximum(heads[task, gpus], choice)
+        return self._due(new_state(heads, tails, allowed), [task])
+
+    def _due(self, state: State, tasks: Iterable[int]) -> State:
+        """Have heads and tails computed again of these tasks and their neighbours only."""
+        before, after = self._network.before, self._network.after
+        state.heads_due[:] = state.tails_due[:] = False
+        for task in tasks:
+            state.heads_due[task] = state.tails_due[task] = True
+            state.tails_due[before.neighbours[before.offsets[task] : before.offsets[task + 1]]] = True
+            state.heads_due[after.neighbours[after.offsets[task] : after.offsets[task + 1]]] = True
+        return state
+
+    def _call(self, what: int, state: State) -> tuple[bool, bool]:
+        """Call the kernel; say whether the makespan is refuted, and whether by loads."""
+        self.cases += 1
+        return settle_or_probe(what, self._network, state, self._makespan, self._workspace, self._work, NO_LIMIT)
+
+    def _weighed(self, state: State, kept: Refutation) -> list[str] | None:
+        """Remove pairs by loads, and write down how; return the last lines if that refutes the makespan."""
+        while True:
+            is_refuted, by_loads = self._call(WEIGH, state)
+            if is_refuted and not by_loads:
+                return ["contradiction"]
+            lines, slack, cost = self._loads(state, self._workspace.loads)
+            if slack < 0:
+                return [*lines, "contradiction"]
+            gone = np.argwhere(state.allowed & (cost - cost.min(axis=1, keepdims=True) > slack))
+            if not len(gone) or self._seconds_left() <= 0:
+                return None
+            state.allowed[tuple(gone.T)] = False
+            state.heads[~state.allowed] = state.tails[~state.allowed] = INFINITE
+            self._due(state, gone[:, 0].tolist())
+            kept.steps.append(Step())
+            kept.lines.append([*lines, "reduce"])
+
+    def _loads(self, state: State, loads: Loads) -> tuple[list[str], int, NDArray[np.object_]]:
+        """Return lines of multipliers by the prices of rows, the slack that they leave, and the cost of all pairs.
+
+        Costs are Python's integers; that of a pair which is not allowed is above all others.
+        """
+        rows = [
+            (k, r) for k in range(self._instance.num_gpus) for r in range(loads.num_rows[k]) if loads.limit[k, r] > 0
+        ]
+        price = [max(0.0, float(loads.price[k, r])) / int(loads.limit[k, r]) for k, r in rows]
+        total = sum(price)
+        lines, slack, cost = list[str](), 0, np.zeros(state.allowed.shape, dtype=object)
+        for (k, r), ticks in zip(rows, price, strict=True):
+            u = int(ticks / total * PRICE_UNIT) if 0.0 < total < np.inf else 0
+            if loads.opens[k, r] == -1:
+                capacity = int(self._instance.gpu_memory[k])
+                y = u * MEMORY_UNIT * MEMORY_UNIT // max(capacity, 1)
+                lines += [f"memory {k} {y}"] if y else []
+                slack += y * capacity
+                cost[:, k] += y * self._instance.task_memory.astype(object)
+            elif u:
+                begin, end = int(loads.opens[k, r]), int(self._makespan - loads.closes[k, r])
+                lines.append(f"window {k} {begin} {end} {u * MEMORY_UNIT}")
+                slack += u * MEMORY_UNIT * (end - begin)
+                latest = self._makespan - state.tails[:, k]
+                inside = overlap(state.heads[:, k], self._network.durations[:, k], latest, begin, end)
+                cost[:, k] += u * MEMORY_UNIT * np.where(state.allowed[:, k], inside, 0).astype(object)
+        cost[~state.allowed] = 2**300
+        return lines, slack - sum(cost.min(axis=1).tolist()), cost
