@@ -24,17 +24,23 @@ _LARGEST_COST = 100.0
 """The largest cost that HiGHS sees: moderate numbers keep its tolerances meaningful."""
 
 
-def highs_multipliers(lp: IntegerLp, seconds_left: Callable[[], float] = without_limit) -> NDArray[np.float64] | None:
+def highs_multipliers(
+    lp: IntegerLp,
+    seconds_left: Callable[[], float] = without_limit,
+    *,
+    at_most: float = LP_SECONDS,
+    largest_cost: float = _LARGEST_COST,
+) -> NDArray[np.float64] | None:
     """Return multipliers from HiGHS's interior point method, without crossover to a vertex; None if it has none.
 
-    They are finite, one per row, and not trusted: `dual_bound` computes what they are worth. At most `LP_SECONDS` of
+    They are finite, one per row, and not trusted: `dual_bound` computes what they are worth. At most `at_most` of
     the seconds that are left are used, see `solve_lp`.
     """
     import highspy
     from scipy.sparse import csc_matrix, vstack
 
     row_scale = 1.0 / np.maximum(lp.row_sizes(), 1.0)
-    cost_scale = _LARGEST_COST / max(float(np.abs(lp.cost).max(initial=1)), 1.0)
+    cost_scale = largest_cost / max(float(np.abs(lp.cost).max(initial=1)), 1.0)
     scaled = lp.matrix.astype(np.float64)
     scaled.data *= row_scale[scaled.indices]
     domain_rows, domain_lower, domain_upper = _domain_rows(lp.domain)
@@ -59,7 +65,7 @@ def highs_multipliers(lp: IntegerLp, seconds_left: Callable[[], float] = without
     ):
         highs.setOptionValue(name, value)
     highs.passModel(problem)
-    solve_lp(highs, seconds_left, at_most=LP_SECONDS)
+    solve_lp(highs, seconds_left, at_most=at_most)
     duals = np.array(highs.getSolution().row_dual)
     if len(duals) != matrix.shape[0]:
         return None

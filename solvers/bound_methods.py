@@ -208,6 +208,14 @@ BOUND_METHODS = {
         distribution="highspy",
         is_default=False,  # about a second
     ),
+    "placed-paths": BoundMethod(
+        path="formulations.dag.bounds.placed_paths:placed_paths",
+        proof="LP of placement, memory, work and all paths with transfers, multipliers checked in integers",
+        distribution="highspy",
+        is_costly=True,
+        is_default=False,  # seconds on large graphs, and strong only where memory binds
+        only=Objective.MAKESPAN,
+    ),
     "gpu-load": BoundMethod(
         path="formulations.dag.bounds.live_memory:gpu_load",
         proof="work of one GPU, least time before and behind it, in every placement of the groups",

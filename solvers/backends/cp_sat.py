@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.bounds.placed_paths import placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
@@ -179,6 +180,9 @@ TOO_HEAVY, LEAST_HEAVY, FEW_CONFLICTS = 0.02, 0.5, 0.01
 the first phase ends with fewer conflicts than this share of the literals: then CP-SAT has not begun to learn, and
 presolve takes most of its time. Both are measured as they happen, under a time limit only."""
 
+SHARE_OF_PATHS = 0.3
+"""Largest share of the time that is left for the bound of all paths with placement, where memory binds."""
+
 SHARE_OF_REFUTATION = 0.15
 """Share of the time that is left, after probing, for refuting makespans where memory binds and the model is heavy."""
 
@@ -192,12 +196,14 @@ def _seconds_of_share(run: ExactRun, share: float) -> Callable[[], float]:
 def _without_model(
     instance: DagInstance, objective: Objective, schedule: DagSchedule | None, bound: int, run: ExactRun
 ) -> Outcome:
-    """Spend the time that is left on probing, large neighbourhoods (`lns`), and refuting where memory binds."""
+    """Spend the time that is left on bounds, large neighbourhoods (`lns`), and refuting where memory binds."""
     from solvers.backends.lns import lns
 
     bound = max(bound, probing(instance, objective, seconds_left=_seconds_of_share(run, SHARE_OF_PROBING)))
-    run.report(None, bound)
     refutes = Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
+    if refutes:
+        bound = max(bound, placed_paths(instance, objective, seconds_left=_seconds_of_share(run, SHARE_OF_PATHS)))
+    run.report(None, bound)
     last = SHARE_OF_REFUTATION * run.seconds_left() if refutes else 0.0
     limit = None if run.time_limit is None else run.time_limit - last
     found: Outcome = lns(instance, objective, replace(run, start=schedule, lower_bound=bound, time_limit=limit))

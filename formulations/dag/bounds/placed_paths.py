@@ -1,0 +1,142 @@
+"""All paths at once with placement, memory, work and transfers: a linear program whose multipliers prove a bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.heads_and_tails import heads_and_tails, path_bound
+from formulations.dag.interchangeable import interchangeable
+from formulations.dag.windows import horizon
+from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
+from formulations.multipliers import highs_multipliers
+from formulations.time_left import without_limit
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.heads_and_tails import HeadsAndTails
+    from instances.dag.instance import DagInstance
+
+MOST_FLOWS = 200_000
+"""Largest number of pairs of classes over all edges; above it the bound is that of the join-aware paths."""
+
+UNITS = 100
+"""Starts and makespans are counted in about so many units; any number is valid."""
+
+LP_SECONDS = 60.0
+"""Limit of the linear program; 1,251 tasks and 1,468 edges with four classes of GPUs need far less."""
+
+
+def placed_paths(
+    instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
+    """Return the bound of a linear program of placement, starts, work, memory and transfers; 0 for weighted completion.
+
+    GPUs that can be swapped make up a class. With shares x of every task on the classes, starts s, and for every edge
+    a flow z between the classes of its ends, the least C with
+
+        sum of H x <= s[i],  s[i] + sum of (p + T) x <= C,  s[h] + sum of p x + sum of c z <= s[i] for an edge (h,i),
+        sum of p x <= |class| (C - first release),  sum of a x <= memory of the class
+
+    is at most every makespan. Multipliers prove it in integers (`dual_bound`). Never below the join-aware paths. It is
+    strong where memory forces tasks from fast GPUs onto slow ones, because every path then takes longer
+    (docs/bounds.md, section 3.17; ours).
+    """
+    if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
+        return 0
+    around = heads_and_tails(instance)
+    proven = path_bound(instance, objective, around)
+    classes = _classes(instance)
+    flows = int((instance.edge_bytes > 0).sum()) * len(classes) ** 2
+    if not around.allowed.any(axis=1).all() or flows > MOST_FLOWS or seconds_left() <= 0:
+        return proven
+    latest = horizon(instance)
+    lp = _program(instance, around, classes, proven, latest)
+    multipliers = highs_multipliers(lp, seconds_left, at_most=LP_SECONDS, largest_cost=1.0)
+    # With a largest cost of 100 HiGHS ends without an answer on PipeDream's resnet50 and densenet121.
+    return proven if multipliers is None else max(proven, min(dual_bound(lp, multipliers), latest))
+
+
+def _classes(instance: DagInstance) -> list[NDArray[np.int64]]:
+    """Return the GPUs in classes of which any two can be swapped; some have one member."""
+    like = [np.array(members) for members in interchangeable(instance).gpus]
+    alone = np.setdiff1d(np.arange(instance.num_gpus), np.concatenate([np.zeros(0, dtype=np.int64), *like]))
+    return [*like, *(np.array([k]) for k in alone.tolist())]
+
+
+def _program(
+    instance: DagInstance, around: HeadsAndTails, classes: list[NDArray[np.int64]], proven: int, latest: int
+) -> IntegerLp:
+    """Return the program: a column per task and class, then starts, the makespan, and the flows of every edge.
+
+    Starts and makespan are columns in units of many ticks, because HiGHS fails where columns differ much in size.
+    """
+    unit = max(1, proven // UNITS)
+    first_of_class = np.array([members[0] for members in classes])
+    allowed = np.stack([around.allowed[:, members].any(axis=1) for members in classes], axis=1)
+    durations = instance.durations[:, first_of_class]
+
+    def least(values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the least head or tail over the members of a class that are left."""
+        known = np.where(around.allowed, values, latest)
+        return np.stack([known[:, members].min(axis=1) for members in classes], axis=1)
+
+    heads, tails = least(around.heads), least(around.tails)
+    task, cls = np.nonzero(allowed)
+    pairs, n = len(task), instance.num_tasks
+    pair_of = np.full(allowed.shape, -1)
+    pair_of[task, cls] = np.arange(pairs)
+    start, makespan = pairs + np.arange(n), pairs + n
+    rows = RowBuilder()
+    begin = rows.add(np.zeros(n, dtype=np.int64))
+    rows.put(begin[task], np.arange(pairs), heads[task, cls])
+    rows.put(begin, start, -unit)
+    end = rows.add(np.zeros(n, dtype=np.int64))
+    rows.put(end[task], np.arange(pairs), (durations + tails)[task, cls])
+    rows.put(end, start, unit)
+    rows.put(end, makespan, -unit)
+    first_release = int(instance.release[instance.job_of_task].min())
+    for number, members in enumerate(classes):
+        here = np.flatnonzero(cls == number)
+        work = rows.add(-first_release * len(members))
+        rows.put(work, here, durations[task[here], number])
+        rows.put(work, makespan, -len(members) * unit)
+        if instance.gpu_memory[members[0]] >= 0:
+            held = rows.add(len(members) * int(instance.gpu_memory[members[0]]))
+            rows.put(held, here, instance.task_memory[task[here]])
+    columns = makespan + 1
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        before, after = np.flatnonzero(allowed[tail]), np.flatnonzero(allowed[head])
+        late = rows.add(0)
+        rows.put(late, [start[tail], start[head]], [unit, -unit])
+        rows.put(late, pair_of[tail, before], durations[tail, before])
+        if instance.edge_bytes[edge] == 0:
+            continue
+        delays = instance.transfer_delays(edge)[np.ix_(first_of_class[before], first_of_class[after])]
+        delays[before[:, None] == after] = 0  # members of a class may be one GPU
+        flow = columns + np.arange(delays.size).reshape(delays.shape)
+        columns += delays.size
+        rows.put(late, flow, delays)
+        leaving = rows.add(np.zeros(len(before), dtype=np.int64), is_equality=True)
+        rows.put(leaving[:, None], flow, 1)
+        rows.put(leaving, pair_of[tail, before], -1)
+        entering = rows.add(np.zeros(len(after), dtype=np.int64), is_equality=True)
+        rows.put(entering, flow, 1)
+        rows.put(entering, pair_of[head, after], -1)
+    lower, upper = np.zeros(columns - pairs, dtype=np.int64), np.ones(columns - pairs, dtype=np.int64)
+    upper[: n + 1] = -(-latest // unit)
+    lower[n] = proven // unit
+    cost = np.zeros(columns, dtype=np.int64)
+    cost[makespan] = unit
+    domain = Domain(
+        chain_starts=np.arange(pairs + 1),
+        group_starts=np.searchsorted(task, np.arange(n + 1)),
+        lower=lower,
+        upper=upper,
+    )
+    return rows.program(cost, domain)
