@@ -34,7 +34,7 @@ MIDDLE = -1
 """Instead of a tick: in the middle of the starts that a task has left."""
 
 
-class Step(NamedTuple):
+class ProofStep(NamedTuple):
     """A task whose choices are tried: its GPUs, or starts before a tick and from it on. Without a task: loads."""
 
     task: int | None = None
@@ -44,7 +44,7 @@ class Step(NamedTuple):
 class Refutation(NamedTuple):
     """The steps that told something, their lines, and the last lines."""
 
-    steps: list[Step]
+    steps: list[ProofStep]
     lines: list[list[str]]
     last: list[str]
 
@@ -80,7 +80,8 @@ class ProbingProof:
         """Return the lines of a proof that has the checker look at so many cases at most, None if there is none."""
         tasks = range(self._instance.num_tasks)
         found = self._refuted(
-            [Step(), *map(Step, tasks), Step(), *(Step(task, MIDDLE) for task in tasks)] * MOST_PASSES
+            [ProofStep(), *map(ProofStep, tasks), ProofStep(), *(ProofStep(task, MIDDLE) for task in tasks)]
+            * MOST_PASSES
         )
         if found is None:
             return None
@@ -102,13 +103,13 @@ class ProbingProof:
             size //= 2
         return found
 
-    def _refuted(self, steps: Iterable[Step]) -> Refutation | None:
+    def _refuted(self, steps: Iterable[ProofStep]) -> Refutation | None:
         """Return the steps that tell something until the makespan is refuted, None if they do not refute it."""
         around = heads_and_tails(self._instance)
         state, kept = new_state(around.heads, around.tails, around.allowed), Refutation([], [], ["contradiction"])
         if not around.allowed.any(axis=1).all() or self._call(TIGHTEN, state)[0]:
             return kept
-        for step in [*steps, Step()]:
+        for step in [*steps, ProofStep()]:
             if self._seconds_left() <= 0:
                 return None
             if step.task is None:
@@ -126,7 +127,7 @@ class ProbingProof:
             state = tried[2]
         return None
 
-    def _tried(self, state: State, step: Step) -> tuple[Step, list[str], State | None] | None:
+    def _tried(self, state: State, step: ProofStep) -> tuple[ProofStep, list[str], State | None] | None:
         """Return the step with its tick, its lines, and what holds in all cases; None if that is nothing new."""
         assert step.task is not None
         task, tick, gpus = step.task, step.tick, np.flatnonzero(state.allowed[step.task])
@@ -152,14 +153,14 @@ class ProbingProof:
             return None
         line = f"gpus {task}" if tick is None else f"times {task} {tick}"
         if not left:
-            return Step(task, tick), [*lines, line], None
+            return ProofStep(task, tick), [*lines, line], None
         heads = np.min([case.heads for case in left], axis=0)
         tails = np.min([case.tails for case in left], axis=0)
         allowed = np.any([case.allowed for case in left], axis=0)
         is_new = (heads != state.heads) | (tails != state.tails) | (allowed != state.allowed)
         if not is_new.any():
             return None
-        return Step(task, tick), [*lines, line], new_state(heads, tails, allowed)
+        return ProofStep(task, tick), [*lines, line], new_state(heads, tails, allowed)
 
     def _assumed(self, state: State, task: int, word: str, choice: int) -> State:
         """Return the state in which a task is on a GPU, or starts before a tick, or not before it."""
@@ -205,7 +206,7 @@ class ProbingProof:
             state.allowed[tuple(gone.T)] = False
             state.heads[~state.allowed] = state.tails[~state.allowed] = INFINITE
             self._due(state, gone[:, 0].tolist())
-            kept.steps.append(Step())
+            kept.steps.append(ProofStep())
             kept.lines.append([*lines, "reduce"])
 
     def _loads(self, state: State, loads: Loads) -> tuple[list[str], int, NDArray[np.object_]]:

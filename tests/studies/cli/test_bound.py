@@ -144,4 +144,4 @@ def test_certificate_is_written_and_accepted(
     ended = run(command[0], "i.json", *command[1:], "--certificate", "c.txt", "--time-limit", "20", "--json")
     assert ended.status == 0
     assert check(str(tmp_path / "i.json"), str(tmp_path / "c.txt")) == ("makespan", 15)
-    assert ended.err == "c.txt: makespan at least 15, proof of kind paths.\n"
+    assert ended.err == "c.txt: makespan at least 15, proof of kind refuted.\n"
