@@ -17,7 +17,8 @@ import numpy as np
 from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.dag.instance import DagInstance
-from instances.dag.objective import FINISH_OBJECTIVES
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
+from instances.dag.pipeline import pipeline_instance
 from instances.json_document import content_hash
 from instances.readers.optgap_json import codec_of
 from solvers.methods import KINDS_WITH_RUN
@@ -109,6 +110,24 @@ def check_instances() -> list[DagInstance]:
             name="jobs with releases and weights",
         ),
         *(_random_instance(seed) for seed in range(4)),
+    ]
+
+
+def buffered_check_instances() -> list[DagInstance]:
+    """Return two small instances whose tasks hold memory until others release it: one with a group, and a pipeline."""
+    return [
+        DagInstance.from_lists(
+            [[2, 3], [3, 2], [2, 2], [1, 4], [2, 1]],
+            [(0, 2, 2), (1, 3, 2), (2, 4, 0), (3, 4, 0)],
+            task_memory=[1] * 5,
+            gpu_memory=[9, 9],
+            buffers=[(0, 3, [2]), (1, 3, [3]), (2, 2, [4])],
+            groups=[0, None, 0, None, None],
+            name="buffers and a group",
+        ),
+        pipeline_instance(
+            micro_batches=2, forward=[2, 3], backward=[3, 2], weight=[1, 2], transfer=1, fused=True, limits=[2, 2]
+        ),
     ]
 
 
@@ -219,6 +238,21 @@ def check_verified(method: MethodLike) -> None:
                 expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
 
 
+def check_buffers(method: MethodLike) -> None:
+    """Check that a registered method keeps buffers and groups under every objective, or refuses them with a reason."""
+    if not isinstance(method, str):
+        return  # what a function of one's own returns is verified in every run
+    for instance in buffered_check_instances():
+        for objective in Objective:
+            try:
+                result = _run(instance, method, objective=objective, seed=1)
+            except ValueError as error:
+                expect(": expected " in str(error), "buffers", instance, f"a reason for the refusal, got {error}")
+                continue
+            if kind_of(method) == "exact":
+                expect(result.status is Status.OPTIMAL, "buffers", instance, "a proof on a tiny instance")
+
+
 def check_repeatable(method: MethodLike) -> None:
     """Check that the same seed gives the same schedule, bit for bit."""
     for instance in check_instances():
@@ -293,6 +327,7 @@ def check_time_limit(method: MethodLike) -> None:
 
 CHECKS: dict[str, Callable[[MethodLike], None]] = {
     "verified": check_verified,
+    "buffers": check_buffers,
     "repeatable": check_repeatable,
     "budget": check_budget,
     "callback-stops": check_callback_stops,

@@ -67,7 +67,7 @@ def bound_certificate(
         Number of cases that all attempts together may distinguish.
     """
     found, objective = [_refuted(0, [])], Objective(objective)
-    is_makespan = objective is Objective.MAKESPAN
+    is_makespan = objective == Objective.MAKESPAN
     if instance.num_tasks and (is_makespan or np.isin(instance.job_of_task, np.flatnonzero(instance.weight)).any()):
         found.append(_refuted(join_aware_path(instance, objective), []))
     if instance.num_tasks and is_makespan:
@@ -138,7 +138,7 @@ def _refutation(
     The bound of `probing` says how far it is worth to go without cases; with cases any bound may be reached.
     """
     best: BoundCertificate | None = None
-    is_makespan = objective is Objective.MAKESPAN
+    is_makespan = objective == Objective.MAKESPAN
     most = horizon(instance) * (1 if is_makespan else max(1, int(instance.weight.sum())))
     most = most if at_most is None else min(most, at_most - 1)
     if instance.num_edges * instance.num_gpus**2 > MAX_DELAYS or most < proven:
@@ -243,7 +243,7 @@ class RefutationProof:
         most_cases: int = MOST_CASES,
     ) -> None:
         self._instance, self._limit, self._seconds_left = instance, limit, seconds_left
-        self._is_makespan = objective is Objective.MAKESPAN
+        self._is_makespan = objective == Objective.MAKESPAN
         self._without_limits = replace(instance, gpu_memory=np.full(instance.num_gpus, NO_LIMIT))
         self._windows: dict[tuple[int, int, int], None] = {}  # those that had a multiplier before
         steps = instance.num_edges * instance.num_gpus**2 + instance.num_tasks * instance.num_gpus

@@ -61,6 +61,17 @@ def test_schedule_that_overlaps_is_refused() -> None:
     assert any(repr(instance.name) in note for instance in check_instances())
 
 
+def test_refusal_of_buffers_without_a_reason_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the kit asks a method that refuses buffers for what it expected instead."""
+
+    def refused(*arguments: object, **named: object) -> None:
+        raise ValueError("no")
+
+    monkeypatch.setattr(kit, "solve", refused)
+    with pytest.raises(ConformanceError, match=r"buffers.*a reason for the refusal, got no"):
+        CHECKS["buffers"]("heft")
+
+
 def test_ignored_budget_is_refused() -> None:
     """Tests that the kit refuses a search that goes on after its budget."""
 
