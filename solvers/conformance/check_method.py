@@ -238,7 +238,7 @@ def check_verified(method: MethodLike) -> None:
                 expect(result.status is Status.OPTIMAL, "verified", instance, "a proof on a tiny instance")
 
 
-def check_buffers(method: MethodLike) -> None:
+def check_released_memory(method: MethodLike) -> None:
     """Check that a registered method keeps buffers and groups under every objective, or refuses them with a reason."""
     if not isinstance(method, str):
         return  # what a function of one's own returns is verified in every run
@@ -327,7 +327,7 @@ def check_time_limit(method: MethodLike) -> None:
 
 CHECKS: dict[str, Callable[[MethodLike], None]] = {
     "verified": check_verified,
-    "buffers": check_buffers,
+    "buffers": check_released_memory,
     "repeatable": check_repeatable,
     "budget": check_budget,
     "callback-stops": check_callback_stops,
