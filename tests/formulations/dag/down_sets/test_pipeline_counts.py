@@ -91,6 +91,20 @@ def test_check_values(size: tuple[int, int], limit: int, transfer: int, makespan
     assert proved(instance, SPAN, 10_000, span + 3) == span
 
 
+@pytest.mark.slow
+def test_a_span_that_was_open() -> None:
+    """Tests that eight stages with 16 micro-batches and memory for twelve halves have a span of 328, not of 327."""
+    instance = equal(8, 16, 12)
+    makespan, span = search_of(instance, MAKESPAN), search_of(instance, SPAN)
+    assert makespan is not None
+    assert span is not None
+    assert span.search(327, 100_000, NEVER) == Counted(None, True)
+    found = makespan.search(328, 100_000, NEVER).schedule
+    assert found is not None
+    assert verify_dag_schedule(instance, found) == []
+    assert objective_value(instance, found, SPAN) == objective_value(instance, found, MAKESPAN) == 328
+
+
 def test_fused_backward_passes() -> None:
     """Tests a pipeline without W, against the general search with counts."""
     instance = equal(2, 3, 4, 1, fused=True)
