@@ -142,7 +142,7 @@ def test_bring_your_own_method() -> None:
     lines = re.findall(r"^(\d+) ticks, (\d+\.\d+) % (.+)$", shown, re.MULTILINE)
     assert [kind for *_, kind in lines] == ["gap to lower bound", "optimality gap"]
     assert float(lines[0][1]) >= float(lines[1][1]) >= 0
-    assert "earliest_finish passes 8 checks: verified, " in shown
+    assert "earliest_finish passes 9 checks: verified, " in shown
     assert re.search(r"^refused: without_transfers: .* before the data of task", shown, re.MULTILINE)
     assert "42 runs finished, 0 failed" in shown
     assert "All gaps are optimality gaps: the optima of all 6 instances are proven." in shown
