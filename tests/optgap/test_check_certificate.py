@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import random
 import subprocess
 import sys
@@ -173,6 +174,45 @@ def test_a_file_that_is_no_instance_is_refused(before: str, after: str, tmp_path
     instance.write_text(text.replace(before, after, 1))
     with pytest.raises(RefusedError, match="the instance: expected integers"):
         check(str(instance), str(certificate))
+
+
+@pytest.mark.parametrize("orders", ["before 0 1", "before 1 0", "before 1 2\nbefore 1 2", "before 1 2\nbefore 2 1"])
+def test_an_order_that_is_there_already_cannot_be_chosen(orders: str, tmp_path: Path) -> None:
+    """Tests that neither an edge nor a choice between two tasks is followed by another one: it would count twice."""
+    write_dag_instance(DagInstance.from_lists([[2], [3], [4]], edges=[(0, 1, 0)]), tmp_path / "instance.json")
+    lines = ["optgap-certificate 1", "objective makespan", "bound 30", "proof refuted", "deadline 29", orders, "end"]
+    (tmp_path / "certificate.txt").write_text("\n".join(lines))
+    with pytest.raises(RefusedError, match=f"{orders.splitlines()[-1]}: expected .* two on one GPU"):
+        check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+
+
+@pytest.mark.parametrize("diagonal", [0, None, -1, "none"])
+def test_the_diagonal_of_links_is_ignored(diagonal: object, tmp_path: Path, example_e: DagInstance) -> None:
+    """Tests that links from a GPU to itself may be anything, as in the instance's format."""
+    paths = written(example_e, Objective.MAKESPAN, tmp_path)
+    claim, document = check(*paths), json.loads(Path(paths[0]).read_text())
+    for key in ("bytes_per_tick", "latency_ticks"):
+        for k, row in enumerate(document["links"][key]):
+            row[k] = diagonal
+    Path(paths[0]).write_text(json.dumps(document))
+    assert check(*paths) == claim
+
+
+def test_compressed_data_that_end_early_or_are_damaged_are_refused_in_one_line(
+    tmp_path: Path, example_e: DagInstance
+) -> None:
+    """Tests the command on a compressed instance, every file of which is cut off or changed at some byte."""
+    instance, certificate = tmp_path / "instance.json.gz", written(example_e, Objective.MAKESPAN, tmp_path)[1]
+    write_dag_instance(example_e, instance)
+    data = instance.read_bytes()
+    cut, place = len(data) // 2, len(data) // 3
+    for damaged in (data[:cut], data[: len(data) - 8], data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :]):
+        instance.write_bytes(damaged)
+        command = [sys.executable, "-I", str(CHECKER), str(instance), certificate]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("refused: ")
+        assert done.stderr.count("\n") == 1
 
 
 def test_the_file_runs_alone_and_says_what_is_proved(tmp_path: Path, example_e: DagInstance) -> None:
