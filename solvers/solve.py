@@ -12,6 +12,7 @@ from heuristics.search.clock import Stopwatch
 from heuristics.search.progress import Callback
 from heuristics.search.stop_criteria import AnyOf, MaxEvaluations, MaxSeconds
 from instances.dag.contention import Contention
+from instances.dag.instance import DagInstance
 from solvers.check_arguments import (
     check_arguments,
     check_bounds,
@@ -261,7 +262,8 @@ def run_heuristic(
 ) -> Outcome[Any]:
     """Call a construction, search or policy with whatever its signature names.
 
-    A policy that was told to stop has placed some jobs only: it has no schedule.
+    A policy that was told to stop has placed some jobs only: it has no schedule. Where a method for DAGs has none, a
+    search for an assignment of tasks to memory may prove that there is none (`heuristics.dag.packing`).
 
     Raises a `TypeError` if the function returned something other than a schedule or None.
     """
@@ -280,7 +282,11 @@ def run_heuristic(
     if schedule is not None and not isinstance(schedule, expected):
         found = type(schedule).__name__
         raise TypeError(f"method: expected a {expected.__name__} or None from the function, got {found}.")
-    termination = Termination.FINISHED
+    termination, is_infeasible = Termination.FINISHED, False
+    if schedule is None and isinstance(goal.instance, DagInstance):
+        from heuristics.dag.packing import pack
+
+        is_infeasible = pack(goal.instance).is_infeasible
     if kind == "policy":
         if schedule is None:
             is_out_of_time = run.seconds_left() == 0.0 and not run.should_stop()
@@ -289,7 +295,7 @@ def run_heuristic(
         termination = Termination.INTERRUPTED
     elif kind == "search":
         termination = _ended_by(budgets, replace(recorder.progress, seconds=run.watch.seconds))
-    return Outcome(schedule=schedule, lower_bound=None, termination=termination)
+    return Outcome(schedule=schedule, lower_bound=None, is_infeasible=is_infeasible, termination=termination)
 
 
 def _ended_by(budgets: Sequence[StopCriterion], progress: Progress) -> Termination:

@@ -40,7 +40,10 @@ class DagArrays(NamedTuple):
     class_latency: NDArray[np.int64]  # (m, classes)
     class_bytes_per_tick: NDArray[np.float64]  # (m, classes), infinite for GPU k itself
     topological_order: NDArray[np.int64]  # (n,)
+    home: NDArray[np.int64]  # (n,), a GPU for every task so that memory holds all of them, or (0,) where not needed
 
+
+NO_HOME = np.empty(0, dtype=np.int64)
 
 _KNOWN: WeakKeyDictionary[DagInstance, DagArrays] = WeakKeyDictionary()
 
@@ -80,6 +83,7 @@ def _flattened(instance: DagInstance) -> DagArrays:
         succ_mean_delay=mean_delay[after.edges],
         **_link_classes(instance),
         topological_order=instance.topological_order,
+        home=NO_HOME,
     )
 
 

@@ -1,6 +1,6 @@
 """List scheduling that chooses task and GPU together: the builder, ETF, min-min and max-min (Numba).
 
-Every method returns None where it runs into a memory limit. Its choices ignore contention (what transfers share);
+Where a method runs into a memory limit, see `within_memory`. Its choices ignore contention (what transfers share);
 `retime` makes the schedule keep it.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import place_by_list, schedule_of
+from heuristics.dag.list_scheduling import place_by_list, schedule_of, within_memory
 from heuristics.dag.network_interfaces import new_nics
 from heuristics.dag.priorities import static_levels
 from heuristics.dag.timeline import (
@@ -139,7 +139,8 @@ def build_dynamic(arrays: DagArrays, rule: int, level: NDArray[np.float64]) -> P
                     best_finish[task] = max(best_finish[task], first_free + shortest[task])
                 if not _goes_first(rule, level, best_start, best_finish, task, waiting[chosen]):
                     continue
-            if is_new or seen_used[task] != times_used[best_gpu[task]]:
+            has_home = len(timeline.home) > 0  # then what fits on a GPU changes with tasks placed elsewhere
+            if is_new or has_home or seen_used[task] != times_used[best_gpu[task]]:
                 k = _best_gpu(arrays, timeline, task, ready_at[task], rule)
                 best_gpu[task], seen_used[task] = k, times_used[k]
                 best_start[task] = _start_on(arrays, timeline, task, k, ready_at[task, k])
@@ -213,5 +214,8 @@ def max_min(instance: DagInstance, *, contention: Contention = Contention.NONE) 
 
 def _schedule_dynamically(instance: DagInstance, rule: int, contention: Contention) -> DagSchedule | None:
     """Return the schedule of `build_dynamic` under contention."""
-    arrays = dag_arrays(instance)
-    return retime(instance, build_dynamic(arrays, rule, static_levels(arrays)), contention)
+    level = static_levels(dag_arrays(instance))
+    schedule = within_memory(instance, lambda arrays: build_dynamic(arrays, rule, level))
+    if schedule is None or contention is Contention.NONE:
+        return schedule
+    return retime(instance, Placement(np.array(schedule.gpu), np.array(schedule.start), 0), contention)

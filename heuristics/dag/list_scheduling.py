@@ -1,6 +1,7 @@
 """List scheduling with fixed priorities: the builder, HEFT, CPOP, PEFT, round-robin and random placement (Numba).
 
-Every method returns None where it runs into a memory limit. Under contention (what transfers share) the earliest finish
+Every method that runs into a memory limit is repeated with an assignment at hand that memory holds (`within_memory`);
+it returns None where no such assignment was found. Under contention (what transfers share) the earliest finish
 includes the wait for the network interfaces, and the transfers to a task are booked with it (`book_transfers`; ours);
 priorities ignore contention.
 """
@@ -14,6 +15,7 @@ import numpy as np
 
 from heuristics.dag.arrays import DagArrays, dag_arrays
 from heuristics.dag.network_interfaces import book_transfers, clear_nics, new_nics, nic_ready_times
+from heuristics.dag.packing import arrays_with_home
 from heuristics.dag.priorities import downward_ranks, optimistic_costs, pop, push, upward_ranks
 from heuristics.dag.timeline import (
     Placement,
@@ -31,6 +33,8 @@ from instances.dag.schedule import DagSchedule
 from instances.kernels import brief_kernel, inlined_kernel, inner_kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from heuristics.dag.network_interfaces import Nics
@@ -279,6 +283,24 @@ def schedule_of(instance: DagInstance, placement: Placement, nics: Nics | None =
     return DagSchedule(gpu=placement.gpu, start=placement.start, transfer_start=booked, instance=instance)
 
 
+def within_memory(
+    instance: DagInstance, build_placement: Callable[[DagArrays], Placement], nics: Nics | None = None
+) -> DagSchedule | None:
+    """Return the schedule of a list scheduler, repeated with `arrays_with_home` where it exceeds a memory limit.
+
+    The first schedule that keeps to the limits stays as it is. In the repetition a task fits on a GPU if memory then
+    still holds all other tasks somewhere: what is at home there, and not placed yet, may leave for another GPU, one
+    task each time. Returns None where the packing found no assignment.
+    """
+    placement = build_placement(dag_arrays(instance))
+    if placement.overflow > 0:
+        arrays = arrays_with_home(instance)
+        if arrays is None:
+            return None
+        placement = build_placement(arrays)
+    return schedule_of(instance, placement, nics)
+
+
 def heft(
     instance: DagInstance, *, insertion: bool = True, contention: Contention = Contention.NONE
 ) -> DagSchedule | None:
@@ -291,8 +313,9 @@ def heft(
     Topcuoglu, Hariri and Wu (2002), Performance-Effective and Low-Complexity Task Scheduling for Heterogeneous
     Computing, IEEE TPDS 13(3). Deviations: mean transfer delay over pairs of different GPUs instead of mean latency
     plus bytes over mean bandwidth; the ready task of highest rank instead of a sorted list (they differ only at
-    durations 0); means over allowed GPUs; GPUs with too little memory are skipped, and memory is reserved for tasks
-    that may run on one GPU only; releases delay starts. See docs/methods/list_scheduling.md, section 3.1.
+    durations 0); means over allowed GPUs; GPUs with too little memory are skipped, memory is reserved for tasks
+    that may run on one GPU only, and where that is not enough see `within_memory`; releases delay starts. See
+    docs/methods/list_scheduling.md, section 3.1.
     """
     return _schedule_by_list(instance, contention, insertion=insertion)
 
@@ -344,7 +367,7 @@ def _schedule_by_list(
 ) -> DagSchedule | None:
     """Return the schedule of `place_by_list` under contention."""
     nics = new_nics(instance, contention)
-    return schedule_of(instance, place_by_list(dag_arrays(instance), priority, nics=nics, **choices), nics)
+    return within_memory(instance, lambda arrays: place_by_list(arrays, priority, nics=nics, **choices), nics)
 
 
 def _pinned_path(arrays: DagArrays, priority: NDArray[np.float64]) -> NDArray[np.int64]:

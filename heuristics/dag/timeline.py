@@ -27,6 +27,7 @@ class Timeline(NamedTuple):
     free_memory: NDArray[np.int64]  # (m,), negative after an overflow
     reserved: NDArray[np.int64]  # (m,), bytes of tasks not placed yet that may run nowhere else
     overflow: NDArray[np.int64]  # (1,), bytes placed beyond the limits
+    home: NDArray[np.int64]  # (n,), GPU of every placed task and one for every other, so that memory holds all, or (0,)
     arrival: NDArray[np.int64]  # (m,), scratch: arrival of data over each class of links
 
 
@@ -52,6 +53,8 @@ def new_timeline(arrays: DagArrays) -> Timeline:
     for task in range(n):
         if arrays.only_gpu[task] >= 0:
             reserved[arrays.only_gpu[task]] += arrays.task_memory[task]
+    for task in range(len(arrays.home)):  # then memory is counted at home, from the beginning
+        free_memory[arrays.home[task]] -= arrays.task_memory[task]
     return Timeline(
         np.full(n, -1, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
@@ -62,6 +65,7 @@ def new_timeline(arrays: DagArrays) -> Timeline:
         free_memory,
         reserved,
         np.zeros(1, dtype=np.int64),
+        arrays.home.copy(),
         np.empty(m, dtype=np.int64),
     )
 
@@ -119,10 +123,59 @@ def earliest_free_start(
 @inlined_kernel
 def memory_left(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
     """Return the bytes left on GPU k if the task and those with reserved memory go there; negative: it does not fit."""
+    if len(timeline.home):
+        return _left_at_home(arrays, timeline, task, k)
     reserved = timeline.reserved[k]
     if arrays.only_gpu[task] == k:
         reserved -= arrays.task_memory[task]
     return timeline.free_memory[k] - reserved - arrays.task_memory[task]
+
+
+@inner_kernel
+def _left_at_home(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> int:
+    """Return the bytes left on GPU k after the task goes there and another one leaves if need be; negative: not so."""
+    if timeline.home[task] == k:
+        return 0
+    left = timeline.free_memory[k] - arrays.task_memory[task]
+    if left < 0 and _partner(arrays, timeline, task, k)[0] >= 0:
+        return 0
+    return int(left)
+
+
+@inner_kernel
+def _partner(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> tuple[int, int]:
+    """Return a task not placed yet that can leave GPU k for another one so that a task fits on k; -1 where none can.
+
+    It is the smallest that is large enough, and goes where most memory is left, which is counted without `task`.
+    """
+    best, target, memory = -1, -1, arrays.task_memory
+    needed = memory[task] - timeline.free_memory[k]
+    for other in range(len(timeline.home)):
+        if timeline.gpu[other] >= 0 or timeline.home[other] != k or memory[other] < needed:
+            continue
+        if best >= 0 and memory[other] >= memory[best]:
+            continue
+        most, where = memory[other] - 1, -1
+        for l in range(len(timeline.free_memory)):
+            free = timeline.free_memory[l] + (memory[task] if timeline.home[task] == l else 0)
+            if l != k and arrays.allowed[other, l] and free > most:
+                most, where = free, l
+        if where >= 0:
+            best, target = other, where
+    return best, target
+
+
+@inner_kernel
+def _move_home(arrays: DagArrays, timeline: Timeline, task: int, k: int) -> None:
+    """Make GPU k, where `memory_left` says that it fits, the home of a task, and find another one for its partner."""
+    if timeline.free_memory[k] < arrays.task_memory[task]:
+        other, target = _partner(arrays, timeline, task, k)
+        timeline.home[other] = target
+        timeline.free_memory[k] += arrays.task_memory[other]
+        timeline.free_memory[target] -= arrays.task_memory[other]
+    timeline.free_memory[timeline.home[task]] += arrays.task_memory[task]
+    timeline.free_memory[k] -= arrays.task_memory[task]
+    timeline.home[task] = k
 
 
 @inlined_kernel
@@ -145,9 +198,12 @@ def place(arrays: DagArrays, timeline: Timeline, task: int, k: int, start: int) 
     timeline.gpu[task], timeline.start[task], timeline.finish[task] = k, start, finish
     if arrays.only_gpu[task] == k:
         timeline.reserved[k] -= arrays.task_memory[task]
-    before = min(timeline.free_memory[k], 0)
-    timeline.free_memory[k] -= arrays.task_memory[task]
-    timeline.overflow[0] += before - min(timeline.free_memory[k], 0)
+    if len(timeline.home) == 0:
+        before = min(timeline.free_memory[k], 0)
+        timeline.free_memory[k] -= arrays.task_memory[task]
+        timeline.overflow[0] += before - min(timeline.free_memory[k], 0)
+    elif timeline.home[task] != k:
+        _move_home(arrays, timeline, task, k)
     if duration == 0:
         return
     slot = timeline.num_slots[k]

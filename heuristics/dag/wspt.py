@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import place_by_list, schedule_of
+from heuristics.dag.list_scheduling import place_by_list, within_memory
 from heuristics.dag.network_interfaces import new_nics
 from heuristics.dag.priorities import weighted_priorities
 from heuristics.search.split_mix import below
@@ -39,11 +39,11 @@ def wspt(
     this order is optimal. Jobs of several tasks and the local search are ours.
     """
     arrays, nics = dag_arrays(instance), new_nics(instance, contention)
-    placement = place_by_list(arrays, weighted_priorities(arrays), nics=nics)
-    schedule = schedule_of(instance, placement, nics)
+    priority = weighted_priorities(arrays)
+    schedule = within_memory(instance, lambda arrays: place_by_list(arrays, priority, nics=nics), nics)
     if schedule is None or not is_for_smiths_rule(instance, Objective.WEIGHTED_COMPLETION):
         return schedule
-    gpu, start = np.array(placement.gpu), np.empty(instance.num_tasks, dtype=np.int64)
+    gpu, start = np.array(schedule.gpu), np.empty(instance.num_tasks, dtype=np.int64)
     order = _smiths_orders(instance)
     random = np.array([rng.integers(2**63)], dtype=np.uint64)
     shift_and_swap(arrays, order, gpu, random, KICKS_PER_TASK * instance.num_tasks)

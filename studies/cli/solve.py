@@ -97,6 +97,7 @@ def solve_command(
         )
     if (
         result.schedule is None
+        and not result.is_infeasible
         and registered.kind in ("construction", "search")
         and result.termination in ("finished", "evaluations")
     ):

@@ -87,8 +87,8 @@ def test_bin_packing_without_solution() -> None:
         result = solve(instance, "cp-sat", threads=1, objective=objective)
         assert (result.status, result.termination) == (Status.INFEASIBLE, Termination.FINISHED)
         assert (result.objective, result.lower_bound, result.schedule, result.gap) == (None, None, None, None)
-    unknown = solve(instance, "heft")
-    assert (unknown.status, unknown.objective, unknown.lower_bound) == (Status.UNKNOWN, None, 2)
+    unpacked = solve(instance, "heft")
+    assert (unpacked.status, unpacked.objective, unpacked.lower_bound) == (Status.INFEASIBLE, None, None)
 
 
 def test_weighted_completion() -> None:

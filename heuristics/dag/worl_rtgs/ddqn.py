@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import place_by_list, schedule_of
+from heuristics.dag.list_scheduling import place_by_list, schedule_of, within_memory
 from heuristics.dag.priorities import upward_ranks
 from heuristics.dag.timeline import Placement
 from heuristics.dag.worl_rtgs.episode import play
@@ -19,6 +19,7 @@ from heuristics.search.run import SearchRun
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heuristics.dag.arrays import DagArrays
     from heuristics.dag.greedy_generator import Population
     from heuristics.search.progress import Callback
     from heuristics.search.stop_criteria import StopCriterion
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def ddqn(instance: DagInstance, *, weights: str | None = None) -> DagSchedule | None:
-    """Return the network's greedy placement without desired loads, None where it runs into a memory limit.
+    """Return the network's greedy placement without desired loads; within memory limits see `within_memory`.
 
     Tasks are placed in rank order, each on the GPU of highest value among those that fit, as early as possible. The
     shipped network was trained on makespans, and no feature depends on weights: both objectives get the same schedule.
@@ -51,9 +52,13 @@ def ddqn(instance: DagInstance, *, weights: str | None = None) -> DagSchedule | 
     Ours; an interpretation. Du et al. (2025), Big Data Cogn. Comput. 9(11):284, call their generator "DDQN" in the
     abstract; double Q-learning is that of van Hasselt, Guez and Silver (2016).
     """
-    arrays, data = dag_arrays(instance), episode_data(instance)
-    timeline = play(arrays, data, weights_from(weights), np.empty(0), 0.0, np.empty((0, 0)), 0.0)
-    return schedule_of(instance, Placement(timeline.gpu, timeline.start, int(timeline.overflow[0])))
+    data, network = episode_data(instance), weights_from(weights)
+
+    def played(arrays: DagArrays) -> Placement:
+        timeline = play(arrays, data, network, np.empty(0), 0.0, np.empty((0, 0)), 0.0)
+        return Placement(timeline.gpu, timeline.start, int(timeline.overflow[0]))
+
+    return within_memory(instance, played)
 
 
 BATCH = 20

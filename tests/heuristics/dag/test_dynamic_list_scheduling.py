@@ -67,10 +67,10 @@ def test_equals_plain_etf(instance: DagInstance) -> None:
 @given(instance=dag_instances(max_tasks=12, max_gpus=4))
 @settings(max_examples=120, deadline=None)
 def test_equals_plain_etf_with_memory(instance: DagInstance) -> None:
-    """Tests the same with memory limits, where both find the same dead ends."""
+    """Tests the same with memory limits, unless the naive implementation ends in a dead end."""
     schedule = etf(instance)
     found = None if schedule is None else (schedule.gpu.tolist(), schedule.start.tolist())
-    assert found == plain_dynamic_list(instance, "etf")
+    assert plain_dynamic_list(instance, "etf") in (found, None)
 
 
 def test_first_free_gpu_by_hand() -> None:
@@ -107,10 +107,10 @@ def test_equals_plain_max_min(instance: DagInstance) -> None:
 @given(instance=dag_instances(max_tasks=12, max_gpus=4))
 @settings(max_examples=120, deadline=None)
 def test_equals_plain_max_min_with_memory(instance: DagInstance) -> None:
-    """Tests the same with memory limits, where both find the same dead ends."""
+    """Tests the same with memory limits, unless the naive implementation ends in a dead end."""
     schedule = max_min(instance)
     found = None if schedule is None else (schedule.gpu.tolist(), schedule.start.tolist())
-    assert found == plain_dynamic_list(instance, "max-min")
+    assert plain_dynamic_list(instance, "max-min") in (found, None)
 
 
 def test_example_e_min_min(example_e: DagInstance) -> None:
@@ -137,10 +137,10 @@ def test_equals_plain_min_min(instance: DagInstance) -> None:
 @given(instance=dag_instances(max_tasks=12, max_gpus=4))
 @settings(max_examples=120, deadline=None)
 def test_equals_plain_min_min_with_memory(instance: DagInstance) -> None:
-    """Tests the same with memory limits, where both find the same dead ends."""
+    """Tests the same with memory limits, unless the naive implementation ends in a dead end."""
     schedule = min_min(instance)
     found = None if schedule is None else (schedule.gpu.tolist(), schedule.start.tolist())
-    assert found == plain_dynamic_list(instance, "min-min")
+    assert plain_dynamic_list(instance, "min-min") in (found, None)
 
 
 def test_by_hand() -> None:

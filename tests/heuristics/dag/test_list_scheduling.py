@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,10 +24,12 @@ from heuristics.dag.list_scheduling import (
 from heuristics.dag.priorities import optimistic_costs
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
-from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from tests.plain_heft import plain_heft
 from tests.strategies import dag_instances
+
+if TYPE_CHECKING:
+    from instances.dag.schedule import DagSchedule
 
 
 def test_published_example(heft_example: DagInstance) -> None:
@@ -111,11 +115,11 @@ def test_memory_is_kept_for_a_task_with_one_gpu(example_e_with_memory: DagInstan
     assert plain_heft(example_e_with_memory, reserve=False) is None
 
 
-def test_dead_end_is_no_schedule() -> None:
-    """Tests that without room for the last task there is no schedule, though one exists."""
+def test_dead_end_is_repaired() -> None:
+    """Tests that where the last task finds no memory left, the next try keeps its GPU free."""
     instance = DagInstance.from_lists([[9, 10], [1, 5], [1, 1]], task_memory=[2, 2, 3], gpu_memory=[4, 3])
-    assert heft(instance) is None
-    assert verify_dag_schedule(instance, DagSchedule(gpu=[0, 0, 1], start=[0, 9, 0])) == []
+    assert plain_heft(instance) is None
+    assert as_lists(heft(instance)) == ([0, 0, 1], [0, 9, 0])
 
 
 def test_insertion_uses_gaps() -> None:
@@ -153,8 +157,8 @@ def test_equals_plain_heft(instance: DagInstance) -> None:
 @given(instance=dag_instances(max_tasks=12, max_gpus=4))
 @many
 def test_equals_plain_heft_with_memory(instance: DagInstance) -> None:
-    """Tests the same with memory limits, where both find the same dead ends."""
-    assert as_lists(heft(instance)) == plain_heft(instance)
+    """Tests the same with memory limits, unless the naive implementation ends in a dead end."""
+    assert plain_heft(instance) in (as_lists(heft(instance)), None)
 
 
 def test_equals_plain_heft_on_a_large_graph() -> None:
