@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from heuristics.dag.packing import Packing
 from instances.dag.instance import DagInstance
 from instances.dag.json import write_dag_instance
 from studies.cli.main import main
@@ -47,9 +48,13 @@ def example_file(example_e: DagInstance, tmp_path: Path) -> str:
     return "e.json"
 
 
-@pytest.fixture(scope="session")
-def no_room() -> DagInstance:
-    """Four tasks in a row of 2, 3, 2 and 3 bytes on two GPUs of 5: round-robin puts the 2s together and is stuck."""
+@pytest.fixture
+def no_room(monkeypatch: pytest.MonkeyPatch) -> DagInstance:
+    """Four tasks in a row of 2, 3, 2 and 3 bytes on two GPUs of 5: round-robin puts the 2s together and is stuck.
+
+    The search for an assignment, which would repair that, finds none in no time.
+    """
+    monkeypatch.setattr("heuristics.dag.packing.pack", lambda instance: Packing(None, is_infeasible=False))
     return DagInstance.from_lists(
         [[1, 1]] * 4,
         [(0, 1, 0), (1, 2, 0), (2, 3, 0)],

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from solvers.run.bound import Bound
 from solvers.run.outcome import Outcome, Termination
@@ -23,6 +22,7 @@ from studies.adversary.search_space import InstanceSpace
 from tests.brute_force import optimum as brute_force_optimum
 
 if TYPE_CHECKING:
+    from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
     from studies.adversary.ratio import WorstCase
 
@@ -138,14 +138,9 @@ def test_weighted_completion_has_its_own_worst_cases() -> None:
     assert worst.value == objective_value(worst.instance, worst.heuristic, Objective.WEIGHTED_COMPLETION)
 
 
-def test_instances_without_a_schedule_are_turned_down() -> None:
+def test_instances_without_a_schedule_are_turned_down(no_room: DagInstance) -> None:
     """Tests that a heuristic that runs into memory limits is not called infinitely bad."""
-    limited = DagInstance.from_lists(
-        [[1, 1]] * 4,
-        [(0, 1, 0), (1, 2, 0), (2, 3, 0)],
-        task_memory=[2, 3, 2, 3],
-        gpu_memory=[5, 5],
-    )
+    limited = no_room
     oracle = RatioOracle(heuristic=Contestant(method="round-robin"))
     with pytest.raises(NoRatioError, match="no schedule"):
         oracle.ratio(limited)
