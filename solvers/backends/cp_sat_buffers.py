@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from solvers.run.exact_run import ExactRun
 
 
-COUNTED = (500, 4_000, 32_000)
-"""Labels per layer of the search with counts that comes first where an instance is a pipeline that it takes."""
+COUNTED = 500
+"""Labels per layer with which the search with counts begins where an instance is a pipeline that it takes."""
 
-COUNTED_SHARE = 0.4
-"""Share of the time for that, at most."""
+COUNTED_SHARE = 0.2
+"""Share of the time for that at first, while the layers grow; CP-SAT has as much, and wider layers have the rest."""
 
 MAX_PLACEMENTS = 1_000
 """Up to so many placements of the groups each one is a model of its own; above, one model chooses the GPUs."""
@@ -58,6 +58,7 @@ class BufferSearch:
         self.value = None if run.start is None else objective_value(instance, run.start, objective)
         self.seconds = 0.0
         self._proof: str | None = None
+        self._width = COUNTED
         self._effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
 
     def solve(self) -> Outcome[DagSchedule]:
@@ -69,7 +70,11 @@ class BufferSearch:
         else:
             rows = [(PlacedBounds(self._instance, way).best(self._objective), way) for way in ways]
             if len(ways) == 1 and PipelineCounts.takes(self._instance, self._objective, ways[0]):
-                bound = self._count(PipelineCounts(self._instance, self._objective, ways[0]), max(bound, rows[0][0]))
+                search = PipelineCounts(self._instance, self._objective, ways[0])
+                bound = self._count(search, max(bound, rows[0][0]), COUNTED_SHARE)
+                if self._width <= search.widest and not run.must_stop() and self._effort_left > 0:
+                    bound, _ = self._ask(ways[0], bound, COUNTED_SHARE / (1 - COUNTED_SHARE))
+                    bound = self._count(search, bound, 1.0)
             bound, is_finished = self._ask_each(sorted(rows, key=lambda row: row[0]), bound)
         solver = f"ortools {version_of('ortools')}"
         if is_finished and self.schedule is None:
@@ -88,20 +93,22 @@ class BufferSearch:
             proof=self._proof,
         )
 
-    def _count(self, search: PipelineCounts, bound: int) -> int:
-        """Search a pipeline with counts, in layers of growing width; return the bound, which may be proved by then."""
-        should_stop = self._run.stops_after(COUNTED_SHARE)
-        for width in COUNTED:
-            while not should_stop() and (self.value is None or bound < self.value):
-                found = search.search_fast(None if self.value is None else self.value - 1, width, should_stop)
-                if found is None or found.schedule is None:
-                    if found is not None and found.is_complete and self.value is not None:
-                        self._proof, bound = PROOF, self.value
-                    break
+    def _count(self, search: PipelineCounts, bound: int, share: float) -> int:
+        """Search a pipeline with counts, in layers that grow while there are time and memory; return the bound."""
+        should_stop = self._run.stops_after(share)
+        while self._width <= search.widest and not should_stop() and (self.value is None or bound < self.value):
+            found = search.search_fast(None if self.value is None else self.value - 1, self._width, should_stop)
+            if found is None:  # wider layers would not settle it either
+                self._width = search.widest + 1
+            elif found.schedule is not None:
                 self._keep(found.schedule)
+            elif found.is_complete and self.value is not None:
+                self._proof, bound = PROOF, self.value
+            elif not should_stop():
+                self._width *= 2
         return bound
 
-    def _ask_each(self, rows: Sequence[tuple[int, Sequence[int]]], proved: int) -> tuple[int, bool]:
+    def _ask_each(self, rows: Sequence[tuple[int, Sequence[int]]], proved: int, share: float = 1.0) -> tuple[int, bool]:
         """Solve the placement of the smallest bound, again and again; return a bound on all, and whether that is all.
 
         A placement whose bound reaches the best objective needs no search. One that its share of the time does not

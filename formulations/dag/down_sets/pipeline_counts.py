@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 FAR = 2**60
 """Later than everything; a deadline of a GPU that has none."""
 
-WIDEST = 128_000
-"""More labels per layer are not tried: 768 layers of them take about a gigabyte."""
+MOST_BYTES = 2**31
+"""Memory of one search, which bounds how wide its layers may be."""
 
 BOXES = 100
 """Ranges of first starts that a question about a span may look at."""
@@ -50,6 +50,11 @@ class PipelineCounts:
     ----------
     gpu
         GPU of every task; `takes` says what is needed of it.
+
+    Attributes
+    ----------
+    widest
+        Labels per layer that `MOST_BYTES` hold: about 500,000 for 8 stages with 16 micro-batches.
     """
 
     def __init__(self, instance: DagInstance, objective: Objective, gpu: Sequence[int]) -> None:
@@ -85,6 +90,10 @@ class PipelineCounts:
         self._heads = np.concatenate([[0], np.cumsum(self._ticks[:-1, 0] + self._lags[:-1, 0])]).astype(np.int64)
         through = np.cumsum((self._ticks[:, :2].sum(axis=1) + self._lags.sum(axis=1))[::-1])[::-1]
         self._through = (through - self._lags[:, 1]).astype(np.int64)  # from F to the end of B of a stage, both in it
+        self._num_layers = batches * stages * (PASSES if self._has_weight else PASSES - 1)
+        row = 8 * ((PASSES + 1) * stages + int(self._most[0]))
+        # a label, up to `PASSES` children with what sorts them, and where the label of every layer came from
+        self.widest = MOST_BYTES // (row + PASSES * (row + 41) + 6 * self._num_layers)
 
     @staticmethod
     def takes(instance: DagInstance, objective: Objective, gpu: Sequence[int]) -> bool:
@@ -114,7 +123,7 @@ class PipelineCounts:
 
     def search_fast(self, at_most: int | None, width: int, should_stop: Callable[[], bool]) -> Counted | None:
         """Do as `search`; None where a span is left open by the ranges of first starts that were looked at."""
-        if width > WIDEST:
+        if width > self.widest:
             return Counted(None, False)
         most = horizon(self._instance) if at_most is None else at_most
         latest = np.full_like(self._heads, FAR)
@@ -122,13 +131,16 @@ class PipelineCounts:
         if self._objective is Objective.MAKESPAN:
             return self._search(0 * self._heads, np.full_like(self._heads, most), width, should_stop)
         found = self._search(self._heads, self._heads + most, width, should_stop)
-        if found.schedule is not None or not found.is_complete:
+        if found.schedule is not None:
             return Counted(found.schedule, False)
         boxes = [(0 * self._heads, latest)]
         for _ in range(BOXES):
             if not boxes:
                 return Counted(None, True)
             early, late = boxes.pop()
+            late = self._latest(late, most)
+            if (late < early).any():
+                continue
             found = self._search(self._heads + early, np.minimum(self._heads + late + most, FAR), width, should_stop)
             if found.schedule is None and not found.is_complete:
                 return Counted(None, False)
@@ -148,6 +160,19 @@ class PipelineCounts:
             boxes[-1][1][: stage + 1] = np.minimum(late[: stage + 1], cut - 1)
         return None
 
+    def _latest(self, late: NDArray[np.int64], span: int) -> NDArray[np.int64]:
+        """Lower how much later than `heads` the first passes start at most, given that of the first GPU.
+
+        Before the first B of a stage runs nothing but F, as many as are held; all else is behind it, within the span.
+        """
+        batches, late = self._pipeline.micro_batches, late.copy()
+        behind = batches * self._ticks.sum(axis=1) - self._most * self._ticks[:, 0] - self._ticks[:, 1]
+        for stage in range(1, len(late)):
+            way = self._heads[stage] + self._through[stage] + self._down[stage]
+            slack = late[:stage] + self._heads[:stage] + span - behind[:stage] + self._down[:stage] - way
+            late[stage] = min(late[stage], slack.min())
+        return late
+
     def _ends(self, schedule: DagSchedule) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the first start and the last finish of every stage."""
         start = np.stack([schedule.start[tasks] for tasks in self._passes])
@@ -163,9 +188,9 @@ class PipelineCounts:
         mixed = np.random.default_rng(0).integers(1, 2**63, size=PASSES * stages, dtype=np.uint64)
         layer = np.zeros((1, (PASSES + 1) * stages + open_at_most), dtype=np.int64)
         layer[0, PASSES * stages : (PASSES + 1) * stages] = release
-        low, is_complete = np.zeros(stages, dtype=np.int64), True
+        low, is_complete = np.zeros((stages, PASSES), dtype=np.int64), True
         history: list[tuple[NDArray[np.int32], NDArray[np.int16]]] = []
-        for _ in range(batches * stages * (PASSES if self._has_weight else PASSES - 1)):
+        for _ in range(self._num_layers):
             if should_stop():
                 return Counted(None, False)
             children = np.zeros((PASSES * len(layer), layer.shape[1]), dtype=np.int64)
@@ -183,8 +208,7 @@ class PipelineCounts:
                 origin,
                 rank,
             )
-            with np.errstate(over="ignore"):
-                mix = (children[:size, : PASSES * stages].astype(np.uint64) * mixed).sum(axis=1)
+            mix = children[:size, : PASSES * stages].view(np.uint64) @ mixed
             order = np.argsort(mix, kind="stable")
             alive = np.ones(size, dtype=np.bool_)
             _drop_dominated(children[:size], mix, order, PASSES * stages, alive)
@@ -250,17 +274,23 @@ def _begin(row, ticks, takes, limits, sizes, stage: int, letter: int) -> int:  #
 
 
 @inner_kernel
-def _walk(row, ticks, lags, limits, low, place: int, arrived: int) -> int:  # type: ignore[no-untyped-def]
-    """Send a micro-batch on from a pass; lower `low` to its earliest starts, and return how late it is at most."""
+def _walk(row, ticks, lags, limits, sizes, low, batch: int, place: int, arrived: int) -> int:  # type: ignore[no-untyped-def]
+    """Send a micro-batch on from a pass, behind those sent before it, and return how late it makes a stage at least.
+
+    Lowers the first columns of `low` to its earliest starts; the others hold when F and B of each stage end.
+    """
     stages, late = len(ticks), -FAR
+    left = sizes[0] - batch
     for number in range(place, 2 * stages):
         stage = number if number < stages else 2 * stages - 1 - number
         letter = 0 if number < stages else 1
-        begin = max(arrived, row[PASSES * stages + stage])
-        low[stage] = min(low[stage], begin)
+        begin = max(arrived, row[PASSES * stages + stage], low[stage, 1 + letter])
+        low[stage, 0] = min(low[stage, 0], begin)
         arrived = begin + ticks[stage, letter]
-        if letter == 1:
-            late = max(late, arrived + ticks[stage, 2] - limits[stage, 4])
+        low[stage, 1 + letter] = arrived
+        work = left * (ticks[stage, 1] + ticks[stage, 2])  # what cannot run before, beginning with this pass
+        work += (left if letter == 0 else max(0, left - limits[stage, 1])) * ticks[stage, 0]
+        late = max(late, begin + work - limits[stage, 4])
         arrived += lags[stage, letter]
     return late
 
@@ -270,7 +300,7 @@ def _raise(row, ticks, lags, limits, sizes, low) -> int:  # type: ignore[no-unty
     """Raise the times of a label to the earliest that matter, and return by how much it misses a deadline at least."""
     stages, late = len(ticks), -FAR
     times, arrivals = PASSES * stages, (PASSES + 1) * stages
-    low[:] = FAR
+    low[:, 0], low[:, 1:] = FAR, 0
     for batch in range(row[1], row[0]):
         place = 0
         while place < stages and row[PASSES * place] > batch:
@@ -278,18 +308,18 @@ def _raise(row, ticks, lags, limits, sizes, low) -> int:  # type: ignore[no-unty
         if place == stages:
             while row[PASSES * (2 * stages - 1 - place) + 1] > batch:
                 place += 1
-        stage = place if place < stages else 2 * stages - 1 - place
+        stage, letter = (place, 0) if place < stages else (2 * stages - 1 - place, 1)
         slot = arrivals + batch % limits[0, 1]
-        row[slot] = max(row[slot], row[times + stage])
-        late = max(late, _walk(row, ticks, lags, limits, low, place, row[slot]))
+        row[slot] = max(row[slot], row[times + stage], low[stage, 1 + letter])
+        late = max(late, _walk(row, ticks, lags, limits, sizes, low, batch, place, row[slot]))
     if row[0] < sizes[0]:
-        late = max(late, _walk(row, ticks, lags, limits, low, 0, 0))
+        late = max(late, _walk(row, ticks, lags, limits, sizes, low, row[0], 0, 0))
     for stage in range(stages):
         at = PASSES * stage
         if sizes[1] == PASSES and row[at + 2] < row[at + 1]:
-            low[stage] = min(low[stage], row[times + stage])
-        if low[stage] < FAR:
-            row[times + stage] = max(row[times + stage], low[stage])
+            low[stage, 0] = min(low[stage, 0], row[times + stage])
+        if low[stage, 0] < FAR:
+            row[times + stage] = max(row[times + stage], low[stage, 0])
     for stage in range(stages):
         at, free = PASSES * stage, row[times + stage]
         work = 0

@@ -32,7 +32,7 @@ TOO_TIGHT = DagInstance.from_lists(
 @pytest.fixture(autouse=True)
 def _without_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let CP-SAT itself prove what the search with counts would prove before it."""
-    monkeypatch.setattr(cp_sat_buffers, "COUNTED", ())
+    monkeypatch.setattr(cp_sat_buffers, "COUNTED", 2**60)
 
 
 OTHERS = ("milp-gdp", "milp-time-indexed", "nip", "nip-linearised")
@@ -217,11 +217,15 @@ def test_every_placement_gets_time() -> None:
         assert placed.objective <= solve(instance, "pipeline-greedy", objective=objective, bounds=[]).objective
 
 
-def test_counts_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that the search with counts proves a pipeline in both objectives, and finds more than the greedy start."""
-    monkeypatch.undo()
+@pytest.mark.parametrize("comes_first", [True, False])
+def test_counts_in_growing_layers(comes_first: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the search with counts proves a pipeline, before CP-SAT or where that has settled nothing."""
+    monkeypatch.setattr(cp_sat_buffers, "COUNTED", 1)
+    if not comes_first:
+        monkeypatch.setattr(cp_sat_buffers, "COUNTED_SHARE", 1e-9)
+    monkeypatch.setattr(cp_sat_buffers.BufferSearch, "_ask", lambda self, way, bound, share: (bound, False))
     for objective in ("makespan", "stage_span"):
-        result = solve(equal(4, 12, 6), "cp-sat", objective=objective, threads=1)
+        result = solve(equal(4, 12, 6), "cp-sat", objective=objective, threads=1, time_limit=1e6)
         assert (result.status, result.objective) == (Status.OPTIMAL, 236)
         assert result.bound is not None
         assert (result.bound.proof, result.bound.solver) == (PROOF, None)
