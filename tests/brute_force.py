@@ -53,7 +53,10 @@ def optimum(instance: DagInstance, objective: Objective = Objective.MAKESPAN) ->
 
 @njit(cache=True)
 def _search(durations, delay, is_edge, task_memory, memory, job_of_task, release, weight, weighted):
-    """Depth-first search with an explicit stack of choices, one (task, GPU) pair per level."""
+    """Depth-first search with an explicit stack of choices, one (task, GPU) pair per level.
+
+    Rows are copied number by number, because Numba compiles a copy of a row for seconds.
+    """
     n, m = durations.shape
     best = np.int64(NONE)
     placed = np.zeros(n, dtype=np.bool_)
@@ -61,7 +64,8 @@ def _search(durations, delay, is_edge, task_memory, memory, job_of_task, release
     finish = np.zeros(n, dtype=np.int64)
     free = np.zeros((n + 1, m), dtype=np.int64)
     completion = np.zeros((n + 1, len(release)), dtype=np.int64)
-    completion[0] = release
+    for job in range(len(release)):
+        completion[0, job] = release[job]
     largest = np.zeros(n + 1, dtype=np.int64)
     room = memory.copy()
     choice = np.full(n, -1, dtype=np.int64)  # pair (task, GPU) tried at each level, as one number
@@ -90,14 +94,17 @@ def _search(durations, delay, is_edge, task_memory, memory, job_of_task, release
         if durations[task, k] > 0:
             start = max(start, free[level, k])
         end = start + durations[task, k]
-        free[level + 1] = free[level]
+        for other in range(m):
+            free[level + 1, other] = free[level, other]
         if durations[task, k] > 0:
             free[level + 1, k] = end
-        completion[level + 1] = completion[level]
-        job = job_of_task[task]
-        completion[level + 1, job] = max(completion[level + 1, job], end)
         largest[level + 1] = max(largest[level], end)
-        cost = (completion[level + 1] * weight).sum() if weighted else largest[level + 1]
+        total = 0
+        for job in range(len(release)):
+            latest = end if job == job_of_task[task] else 0
+            completion[level + 1, job] = max(completion[level, job], latest)
+            total += completion[level + 1, job] * weight[job]
+        cost = total if weighted else largest[level + 1]
         if cost >= best:
             continue
         placed[task], gpu[task], finish[task], made[level] = True, k, end, task

@@ -71,11 +71,15 @@ def _best_order(gpu, server, duration, edges, delay, job_of_task, release, weigh
     # Queue ends of GPUs, outgoing sides and incoming sides (there are at most m servers), per level.
     free = np.zeros((total + 1, 3, m), dtype=np.int64)
     completion = np.zeros((total + 1, len(release)), dtype=np.int64)
-    completion[0] = release
+    for job in range(len(release)):
+        completion[0, job] = release[job]
     largest = np.zeros(total + 1, dtype=np.int64)
     latest = np.zeros(total + 1, dtype=np.int64)  # start of the activity before
+    least = 0
+    for job in range(len(release)):
+        least += release[job] * weight[job]
     if total == 0:
-        return min(best, (release * weight).sum() if weighted else 0)
+        return min(best, least) if weighted else min(best, 0)
     done = np.zeros(n + num_edges, dtype=np.bool_)
     end = np.zeros(n + num_edges, dtype=np.int64)
     choice = np.full(total, -1, dtype=np.int64)
@@ -113,19 +117,24 @@ def _best_order(gpu, server, duration, edges, delay, job_of_task, release, weigh
             start = max(end[tail], free[level, 1, server[gpu[tail]]], free[level, 2, server[gpu[head]]])
         if not possible or start < latest[level]:
             continue
-        free[level + 1], completion[level + 1] = free[level], completion[level]
+        for k in range(m):
+            for queue in range(3):
+                free[level + 1, queue, k] = free[level, queue, k]
         largest[level + 1], latest[level + 1] = largest[level], start
         stop = start + length
         if activity < n:
             if length > 0:
                 free[level + 1, 0, gpu[activity]] = stop
-            job = job_of_task[activity]
-            completion[level + 1, job] = max(completion[level + 1, job], stop)
             largest[level + 1] = max(largest[level], stop)
         else:
             free[level + 1, 1, server[gpu[tail]]] = stop
             free[level + 1, 2, server[gpu[head]]] = stop
-        cost = (completion[level + 1] * weight).sum() if weighted else largest[level + 1]
+        total_completion = 0
+        for job in range(len(release)):
+            is_longer = activity < n and job == job_of_task[activity]
+            completion[level + 1, job] = max(completion[level, job], stop if is_longer else 0)
+            total_completion += completion[level + 1, job] * weight[job]
+        cost = total_completion if weighted else largest[level + 1]
         if cost >= best:
             continue
         done[activity], end[activity], made[level] = True, stop, activity

@@ -113,7 +113,10 @@ def _search(release, weight, counts, usage, duration, capacity):  # type: ignore
     cost = np.zeros(n + 1, np.int64)
     least = np.zeros(n, np.int64)
     for job in range(n):
-        least[job] = weight[job] * (release[job] + duration[job, : counts[job]].min())
+        shortest = duration[job, 0]
+        for number in range(1, counts[job]):
+            shortest = min(shortest, duration[job, number])
+        least[job] = weight[job] * (release[job] + shortest)
     best = NONE
     depth = 0
     while depth >= 0:
@@ -147,7 +150,8 @@ def _search(release, weight, counts, usage, duration, capacity):  # type: ignore
             best = total
             continue
         starts[depth], ends[depth] = begin, begin + ticks
-        helds[depth] = usage[job, number]
+        for v in range(len(capacity)):
+            helds[depth, v] = usage[job, number, v]
         job_at[depth], is_placed[job] = job, True
         cost[depth + 1] = total
         depth += 1

@@ -17,6 +17,7 @@ from instances.dag.json import dag_instance_document
 from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
+from instances.frozen_array import frozen_integers
 from solvers.lower_bound import lower_bound
 from solvers.problem import DAG
 from solvers.result import AlteredInstanceError, Result, UnverifiedScheduleError
@@ -229,10 +230,12 @@ def test_wrong_bound_is_a_contradiction(
 def _writes(instance: DagInstance) -> None:
     instance.durations.setflags(write=True)
     instance.durations[:] = 1
+    instance.durations.setflags(write=False)  # kernels would be compiled once more for arrays that can be written
 
 
 def _replaces(instance: DagInstance) -> None:
-    object.__setattr__(instance, "durations", np.ones_like(instance.durations))
+    ones = frozen_integers(np.ones_like(instance.durations), place="durations", shape=(None, None))
+    object.__setattr__(instance, "durations", ones)
 
 
 @pytest.mark.parametrize("alter", [_writes, _replaces])

@@ -11,7 +11,7 @@ from formulations.dag.down_sets.labels import GROUPS, has_bit
 from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack
-from formulations.dag.probing.load_rows import copy_rows, drop_idle_rows, fill_row
+from formulations.dag.probing.load_rows import copy_rows, fill_row
 from instances.kernels import inner_kernel, kernel
 
 if TYPE_CHECKING:
@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
 FINE = 1_000
 """Estimates are in so many parts of the objective's unit, so that few are equal."""
-
-
-@kernel
-def first_loads(
-    net: Network, state: State, deadline: int, loads: Loads, effort: Effort, work: NDArray[np.int64]
-) -> bool:
-    """Find rows and prices to begin with, and say whether they already refute a state."""
-    is_refuted = loads_refute(net, state, deadline, loads, effort, work) == REFUTED
-    drop_idle_rows(loads)
-    return is_refuted
 
 
 @kernel

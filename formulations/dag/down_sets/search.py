@@ -10,13 +10,13 @@ import numpy as np
 
 from formulations.dag.down_sets.expand import expand
 from formulations.dag.down_sets.labels import DROPPED, begin, bytes_per_label, clear, new_labels
-from formulations.dag.down_sets.load_filter import filter_by_loads, first_loads
+from formulations.dag.down_sets.load_filter import filter_by_loads
 from formulations.dag.down_sets.search_space import NOWHERE, SearchSpace, search_space
 from formulations.dag.left_shift import left_shift
 from formulations.dag.probing.load_refutation import Effort
 from formulations.dag.probing.load_rows import new_loads
 from formulations.dag.probing.network import network
-from formulations.dag.probing.refuter import NO_LIMIT, THOROUGH
+from formulations.dag.probing.refuter import NO_LIMIT, PRICE, new_workspace, settle_or_probe
 from formulations.dag.probing.tighten import new_state
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from instances.dag.objective import Objective, objective_value
@@ -197,17 +197,18 @@ class Layers:
         self._states = [
             new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE) for _ in range(threads)
         ]
-        self._first_loads = new_loads(net)
+        self._workspace = new_workspace(net)
         self._loads = [new_loads(net) for _ in range(threads)]
 
     def run(self, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> bool:
         """Go through all layers, or to the first that has no label or has dropped one; False if stopped before."""
         space, threads = self._spaces[0], len(self._now)
-        if first_loads(self._network, self._states[0], space.deadline, self._first_loads, THOROUGH, self._work[0]):
+        net, state, work = self._network, self._states[0], self._work[0]
+        if settle_or_probe(PRICE, net, state, space.deadline, self._workspace, work, NO_LIMIT)[0]:
             return True
         begin(self._now[0], space)
         self._sequence[0] = np.zeros(1, dtype=np.int64)
-        price = price_of_time(self._first_loads)
+        price = price_of_time(self._workspace.loads)
         with ThreadPoolExecutor(threads, thread_name_prefix="down-sets") as pool:
             while self.depth < len(space.order) and any(len(sequence) for sequence in self._sequence):
                 jobs = [pool.submit(self._fill, part, price) for part in range(threads)]
@@ -249,7 +250,7 @@ class Layers:
             self._network,
             children,
             self._states[part],
-            self._first_loads,
+            self._workspace.loads,
             self._loads[part],
             BRIEF,
             price,

@@ -150,7 +150,7 @@ def probe_all(
     return False, changed
 
 
-PROBE, SETTLE, TIGHTEN, WEIGH, TEST = 0, 1, 2, 3, 4
+PROBE, SETTLE, TIGHTEN, WEIGH, TEST, PRICE = 0, 1, 2, 3, 4, 5
 """What `settle_or_probe` does."""
 
 
@@ -167,14 +167,14 @@ def settle_or_probe(
     """Call `probe_all`, `settle`, `tighten`, or `tighten` and test loads: say whether that refutes the deadline.
 
     It is one kernel, so that what all of them call is compiled once. `WEIGH` tests loads thoroughly and leaves windows
-    and prices in the workspace, `TEST` begins with those, is quick, and leaves its own in `assumed_loads`. The second
-    result says whether it was the loads that refuted.
+    and prices in the workspace, `TEST` begins with those, is quick, and leaves its own in `assumed_loads`. `PRICE` does
+    not tighten, and leaves the rows that have a price. The second result says whether it was the loads that refuted.
     """
     if what == PROBE:
         return probe_all(net, state, deadline, workspace, work, most_work)
     if what == SETTLE:
         return settle(net, state, deadline, workspace, work), False
-    if not tighten(net, state, deadline, workspace.scratch, work):
+    if what != PRICE and not tighten(net, state, deadline, workspace.scratch, work):
         return True, False
     if what == TIGHTEN:
         return False, False
@@ -183,6 +183,8 @@ def settle_or_probe(
         copy_rows(workspace.assumed_loads, loads)
         loads, effort = workspace.assumed_loads, workspace.quick
     is_refuted = loads_refute(net, state, deadline, loads, effort, work) == REFUTED
+    if what == PRICE:
+        drop_idle_rows(loads)
     return is_refuted, is_refuted
 
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import multiprocessing
 import signal
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -196,6 +197,7 @@ def test_another_process_that_is_killed(folder: Path) -> None:
     process.start()
     library = read_library(folder)
     while all(library.entry(name, "makespan").schedule is None for name in NAMES[8:]):
+        time.sleep(0.05)
         library = library.reread()
     for value in range(1, 8):
         for name in NAMES[:8]:

@@ -76,7 +76,8 @@ def test_more_iterations_are_no_worse(heavy: DagInstance, searched: Result[DagIn
     assert values[-1] == searched.objective
 
 
-@pytest.mark.parametrize("certificate", ["area", pytest.param("path", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("certificate", ["area", "path"])
 def test_planted_optima_are_near(certificate: str) -> None:
     """Tests that 150 tasks on 8 GPUs come within 3 % of a planted optimum that HEFT misses by more than 6 %."""
     planted = planted_optimum(tasks=150, num_gpus=8, certificate=certificate, seed=2)

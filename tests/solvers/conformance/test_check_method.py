@@ -10,6 +10,7 @@ import pytest
 from heuristics.dag.list_scheduling import heft
 from heuristics.dag.random_search import random_search
 from instances.dag.schedule import DagSchedule
+from instances.frozen_array import frozen_integers
 from solvers.conformance import check_method as kit
 from solvers.conformance.check_method import CHECKS, ConformanceError, check_instances, check_method
 from solvers.methods import METHODS
@@ -112,7 +113,8 @@ def test_changed_instances_are_found() -> None:
     """Tests that the kit refuses a method that makes all tasks short by force."""
 
     def alters(instance: DagInstance) -> DagSchedule | None:
-        object.__setattr__(instance, "durations", np.ones_like(instance.durations))
+        ones = frozen_integers(np.ones_like(instance.durations), place="durations", shape=(None, None))
+        object.__setattr__(instance, "durations", ones)
         return heft(instance)
 
     with pytest.raises(ConformanceError, match=r"^instance unchanged, .* got another value of durations"):

@@ -79,6 +79,7 @@ def test_specification_is_what_the_demo_promises() -> None:
     assert [len(found) for found in seeds.values()] == [1] * 11  # runs are paired
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("runs_here")
 def test_command_writes_everything_down(
     run: Run, example_e: DagInstance, no_room: DagInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -124,6 +124,7 @@ def _importable(cluster: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.syspath_prepend(str(folder))
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_answers_of_one_process(cluster: str, finished_small: Path, tmp_path: Path) -> None:
     """Tests that a study on a cluster has the deterministic columns of one process, and says where it was run."""
     state = run_study(small_spec(), tmp_path / "cluster", executor=DaskExecutor(cluster))
@@ -182,6 +183,7 @@ def test_ctrl_c_stops_runs_on_the_cluster(cluster: str, folder: Path, tmp_path: 
     pytest.fail("the run goes on")
 
 
+@pytest.mark.slow
 def test_threads_are_counted_as_slots(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a run with several threads takes so many of one worker, and the largest worker if none has so many."""
     executor = DaskExecutor(cluster)

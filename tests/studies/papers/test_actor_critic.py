@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.training
+
 
 STEPS = 800
 NAMES = ("V critic", "V critic, tg = 0")  # one program for both

@@ -8,6 +8,8 @@ import pytest
 
 from studies.papers.simple_spread import LANDMARKS, MOVES, SimpleSpread
 
+pytestmark = pytest.mark.training
+
 
 def test_moves_and_walls() -> None:
     """Tests that moves change a cell as named, that walls stop them, and that staying does nothing."""

@@ -47,6 +47,8 @@ q_values, huber_loss, targets = (
     jax.jit(function) for function in (double_dqn.q_values_in_jax, double_dqn.huber_loss, double_dqn.targets)
 )
 
+pytestmark = pytest.mark.training
+
 
 def _batch(rng: np.random.Generator, count: int = 6, m: int = 4) -> ReplayBatch:
     """Return one update's transitions; the last one ends its episode, rewards are large enough for Huber's far side."""

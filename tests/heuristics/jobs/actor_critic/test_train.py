@@ -23,6 +23,8 @@ from heuristics.jobs.actor_critic.train import (
 )
 from studies.papers.simple_spread import SimpleSpread
 
+pytestmark = pytest.mark.training
+
 SMALL = SimpleSpread(landmarks=((1, 0), (7, 2)), width=9, height=3)
 WEIGHTS = np.array([[0.7, 0.3], [0.3, 0.7]])
 REPAIRED_SMALL = replace(REPAIRED, iterations=1500, width=10, depth=2, beta=0.02, alpha=0.1)

@@ -26,6 +26,8 @@ from heuristics.jobs.marl.training.train import MarlTrainer
 from tests.heuristics.jobs.marl.gossip.played import played, untrained
 from tests.heuristics.jobs.marl.gossip.tiny_gossip import tiny_gossip
 
+pytestmark = pytest.mark.training
+
 AGENT, ENTROPY_WEIGHT = 1, 0.3
 
 

@@ -14,6 +14,8 @@ from heuristics.jobs.marl.training.learner import DecisionBatch, Descent, Learne
 from heuristics.jobs.marl.training.recorded_episodes import stack_observations
 from tests.heuristics.jobs.marl.seen import stream, watched_run
 
+pytestmark = pytest.mark.training
+
 VALUE_WEIGHT, ENTROPY_WEIGHT = 0.5, 0.3
 
 
