@@ -6,6 +6,8 @@ import heapq
 import math
 from typing import TYPE_CHECKING
 
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.priorities import optimistic_costs
 from tests.plain_heft import plain_delays
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class PlainKeys:
     instance
         What is scheduled.
     decoding
-        "ranked", "eft" or "direct".
+        "ranked", "eft", "direct" or "look-ahead".
     tabulated
         Whether all transfer delays are computed beforehand, else each where it is needed.
     """
@@ -46,6 +48,7 @@ class PlainKeys:
         for tail, head in instance.edges.tolist():
             self.successors[tail].append(head)
             self.predecessors[head].append(tail)
+        self.ahead = optimistic_costs(dag_arrays(instance)).tolist()
         if tabulated:
             delay, edges = self.delay, instance.edges.tolist()
             table = {(h, i): [[delay(h, i, k, l) for l in gpus] for k in gpus] for h, i in edges}
@@ -97,6 +100,9 @@ class PlainKeys:
         ranked = sorted(fitting, key=lambda k: (starts[k] + self.duration[task][k], k))
         if self.decoding == "eft":
             return ranked[0]
+        if self.decoding == "look-ahead":
+            weight = (0.0, 0.5, 1.0)[min(2, int(3 * keys[-1]))]
+            return min(fitting, key=lambda k: (starts[k] + self.duration[task][k] + weight * self.ahead[task][k], k))
         u = keys[self.num_tasks + task]
         if self.decoding == "ranked":
             return ranked[min(len(ranked) - 1, math.floor(len(ranked) * u * u))]

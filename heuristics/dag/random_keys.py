@@ -25,7 +25,7 @@ from heuristics.dag.list_scheduling import (
 )
 from heuristics.dag.load_vector import running_loads
 from heuristics.dag.network_interfaces import Nics, new_nics
-from heuristics.dag.priorities import placement_order, upward_ranks, weighted_priorities
+from heuristics.dag.priorities import optimistic_costs, placement_order, upward_ranks, weighted_priorities
 from heuristics.dag.timeline import Placement
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
@@ -89,9 +89,18 @@ class LoadKeys:
         return schedule_of(self._instance, Placement(timeline.gpu, timeline.start, int(timeline.overflow[0])))
 
 
-_RULES = {"ranked": RANKED, "eft": EARLIEST, "direct": DIRECT}
+_RULES = {"ranked": RANKED, "eft": EARLIEST, "direct": DIRECT, "look-ahead": EARLIEST}
+
+LOOK_AHEAD_WEIGHTS = (0.0, 0.5, 1.0)
+"""Weights of the optimistic cost table that the last key of the decoder "look-ahead" chooses from."""
 
 DECODINGS = (*_RULES, "load")
+
+
+def weight_levels(points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the positions in `LOOK_AHEAD_WEIGHTS` that the last keys of points choose."""
+    count = len(LOOK_AHEAD_WEIGHTS)
+    return np.minimum((count * points[..., -1]).astype(np.int64), count - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +108,8 @@ class RandomKeys:
     """The decoder of one instance; our own design.
 
     The first n keys are priorities: among the ready tasks the highest key goes first, ties by index, so that every
-    point gives a schedule that keeps the precedences. The other n keys choose GPUs (absent with decoding "eft").
+    point gives a schedule that keeps the precedences. The other n keys choose GPUs (absent with decoding "eft"; a single
+    one with "look-ahead").
 
     With buffers, groups or the stage span `BufferKeys` decodes.
 
@@ -108,8 +118,9 @@ class RandomKeys:
     decoding
         "ranked": position min(c - 1, floor(c u^2)) among the c GPUs that fit, sorted by earliest finish; "eft": always
         the first of them; "direct": position min(c - 1, floor(c u)) among the GPUs whose memory holds the task alone,
-        but earliest finish where the chosen GPU is full; "load": n keys that are desired loads, no priorities, see
-        `LoadKeys`.
+        but earliest finish where the chosen GPU is full; "look-ahead": where the finish plus a weight times the
+        optimistic cost is smallest, as in `peft`, and one key u of the point takes the weight at position
+        min(2, floor(3 u)) of `LOOK_AHEAD_WEIGHTS`; "load": n keys that are desired loads, no priorities, see `LoadKeys`.
     contention
         What transfers share; as in `heft`. Under contention two threads must not share a decoder, because every point
         books the network interfaces of the decoder anew.
@@ -117,7 +128,8 @@ class RandomKeys:
     Raises
     ------
     ValueError
-        If the decoding is unknown, or "load" under contention or with buffers, groups or the stage span.
+        If the decoding is unknown, "load" under contention, or "load" or "look-ahead" with buffers, groups or the
+        stage span.
     """
 
     instance: DagInstance
@@ -132,6 +144,8 @@ class RandomKeys:
         """Check the decoding."""
         one_of(self.decoding, DECODINGS, "decoding")
         has_buffers = needs_buffers(self.instance, self.objective)
+        if has_buffers and self.decoding == "look-ahead":
+            raise ValueError("decoding: expected one of ranked, eft, direct with buffers or groups, got 'look-ahead'.")
         buffers = BufferKeys(self.instance, self.objective, self.decoding) if has_buffers else None
         object.__setattr__(self, "_buffers", buffers)
         nics = new_nics(self.instance, self.contention)
@@ -144,6 +158,8 @@ class RandomKeys:
     @property
     def num_keys(self) -> int:
         """Number of keys of a point."""
+        if self.decoding == "look-ahead":
+            return self.instance.num_tasks + 1
         return self.instance.num_tasks * (1 if self.decoding in ("eft", "load") else 2)
 
     def evaluate(self, keys: NDArray[np.float64]) -> tuple[int, int]:
@@ -172,7 +188,28 @@ class RandomKeys:
             "nics": self._nics,
             "placed": NOT_PLACED,
         }
-        return partial(evaluate_keys, self.arrays, **rest)
+        if self.decoding != "look-ahead":
+            return partial(evaluate_keys, self.arrays, **rest)
+        biases = [self.bias(level) for level in range(len(LOOK_AHEAD_WEIGHTS))]
+
+        def evaluate_by_weight(points: NDArray[np.float64]) -> NDArray[np.int64]:
+            fitness, levels = np.empty((len(points), 2), dtype=np.int64), weight_levels(points)
+            for level in np.unique(levels):
+                chosen = levels == level
+                fitness[chosen] = evaluate_keys(self.arrays, points[chosen], **(rest | {"bias": biases[level]}))
+            return fitness
+
+        return evaluate_by_weight
+
+    def bias(self, level: int) -> NDArray[np.float64]:
+        """Return the ticks by which "look-ahead" prefers GPUs at a level of the weight; shape (n, m), (0, 0) for none."""
+        return LOOK_AHEAD_WEIGHTS[level] * optimistic_costs(self.arrays) if level else NO_BIAS
+
+    @property
+    def rank(self) -> NDArray[np.float64]:
+        """The priorities of `heft_keys` without buffers, shape (n,), at least 0."""
+        by_weight = is_for_smiths_rule(self.instance, self.objective)
+        return weighted_priorities(self.arrays) if by_weight else upward_ranks(self.arrays)
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
@@ -182,7 +219,8 @@ class RandomKeys:
             return self._loads.schedule(keys)
         n = self.instance.num_tasks
         rule, nics = _RULES[self.decoding], self._nics
-        placement = place_by_list(self.arrays, keys[:n], rule=rule, gpu_keys=keys[n:], nics=nics)
+        bias = self.bias(int(weight_levels(keys))) if self.decoding == "look-ahead" else None
+        placement = place_by_list(self.arrays, keys[:n], rule=rule, gpu_keys=keys[n:], bias=bias, nics=nics)
         return schedule_of(self.instance, placement, nics)
 
     def sample(self, rng: np.random.Generator, count: int, *, heft_seed: bool) -> NDArray[np.float64]:
@@ -201,9 +239,7 @@ class RandomKeys:
             return self._buffers.keys_of(buffer_list(self.instance, self.objective))
         if self._loads is not None:
             return self._loads.heft_keys.copy()
-        arrays, n = self.arrays, self.instance.num_tasks
-        by_weight = is_for_smiths_rule(self.instance, self.objective)
-        rank = weighted_priorities(arrays) if by_weight else upward_ranks(arrays)
+        arrays, n, rank = self.arrays, self.instance.num_tasks, self.rank
         keys = np.zeros(self.num_keys)
         for position, task in enumerate(placement_order(arrays, rank)):
             keys[task] = 1.0 - (position + 0.5) / n

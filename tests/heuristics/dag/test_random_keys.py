@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from heuristics.dag import random_keys as point_evaluator
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import heft
-from heuristics.dag.priorities import placement_order
-from heuristics.dag.random_keys import DECODINGS, MOST_POINTS, LoadKeys, PointEvaluator, RandomKeys
+from heuristics.dag.list_scheduling import heft, peft
+from heuristics.dag.priorities import optimistic_costs, placement_order
+from heuristics.dag.random_keys import DECODINGS, MOST_POINTS, LoadKeys, PointEvaluator, RandomKeys, weight_levels
 from heuristics.search.progress import Callback
 from heuristics.search.run import SearchRun
 from heuristics.search.stop_criteria import MaxEvaluations, MaxSeconds
@@ -76,7 +76,7 @@ def test_no_tasks() -> None:
 def test_contention_is_refused(example_e: DagInstance) -> None:
     """Tests that loads are no decoding under contention, which the greedy generator does not know."""
     with pytest.raises(
-        ValueError, match=r"^decoding: expected one of ranked, eft, direct under contention, got 'load'"
+        ValueError, match=r"^decoding: expected one of ranked, eft, direct, look-ahead under contention, got 'load'"
     ):
         RandomKeys(example_e, Objective.MAKESPAN, "load", Contention.NIC)
 
@@ -220,6 +220,7 @@ def test_heft_keys(example_e: DagInstance) -> None:
     keys = {name: RandomKeys(example_e, Objective.MAKESPAN, name).heft_keys() for name in DECODINGS}
     assert keys["ranked"] == pytest.approx([*HEFT_PRIORITIES, 0, 0, 0, 0, 0])
     assert keys["eft"] == pytest.approx(HEFT_PRIORITIES)
+    assert keys["look-ahead"] == pytest.approx([*HEFT_PRIORITIES, 0])
     assert keys["direct"] == pytest.approx([*HEFT_PRIORITIES, 0.25, 0.25, 0.25, 0.75, 0.5])
     assert keys["load"] * 18 == pytest.approx([4, 10, 7, 3, 16])  # running loads in order 0, 2, 1, 4, 3
     assert decoded(example_e, keys["ranked"].tolist()) == ((0, 18), [0, 0, 0, 1, 0], [0, 7, 4, 15, 10])
@@ -281,7 +282,9 @@ def test_many_at_once_are_as_one_by_one(
 
 
 @given(
-    instance=dag_instances(max_tasks=9), decoding=st.sampled_from(["ranked", "eft", "direct"]), seed=st.integers(0, 999)
+    instance=dag_instances(max_tasks=9),
+    decoding=st.sampled_from(["ranked", "eft", "direct", "look-ahead"]),
+    seed=st.integers(0, 999),
 )
 @settings(max_examples=200, deadline=None)
 def test_fitness_is_that_of_a_plain_decoder(instance: DagInstance, decoding: str, seed: int) -> None:
@@ -293,6 +296,25 @@ def test_fitness_is_that_of_a_plain_decoder(instance: DagInstance, decoding: str
     assert [tuple(row) for row in decoder.evaluate_many(points).tolist()] == [
         plain.evaluate(point) for point in points.tolist()
     ]
+
+
+@given(instance=dag_instances(max_tasks=9))
+@settings(max_examples=50, deadline=None)
+def test_look_ahead_is_peft_with_its_priorities(instance: DagInstance) -> None:
+    """Tests that PEFT's priorities with a last key of 1, the full weight of the table, are PEFT's schedule."""
+    arrays = dag_arrays(instance)
+    table = np.where(arrays.allowed, optimistic_costs(arrays), 0.0)
+    priorities = table.sum(axis=1) / np.maximum(arrays.allowed.sum(axis=1), 1)
+    found = RandomKeys(instance, Objective.MAKESPAN, "look-ahead").schedule(np.append(priorities, 1.0))
+    expected = peft(instance)
+    assert (found is None) == (expected is None)
+    if found is not None and expected is not None:
+        assert (found.gpu.tolist(), found.start.tolist()) == (expected.gpu.tolist(), expected.start.tolist())
+
+
+def test_weight_levels() -> None:
+    """Tests that thirds of the last key choose the weight, and that 1 is the last of them."""
+    assert weight_levels(np.array([[0.5, 0.0], [0.5, 0.33], [0.5, 0.34], [0.5, 0.67], [0.5, 1.0]])).tolist() == [0, 0, 1, 2, 2]
 
 
 def test_no_points(example_e: DagInstance) -> None:
@@ -327,5 +349,5 @@ def test_overflow_bytes_are_counted() -> None:
 
 def test_unknown_decoding(example_e: DagInstance) -> None:
     """Tests that an unknown decoding lists the known ones."""
-    with pytest.raises(ValueError, match=r"^decoding: expected one of ranked, eft, direct, load, got 'best'\.$"):
+    with pytest.raises(ValueError, match=r"^decoding: expected one of ranked, eft, direct, look-ahead, load, got 'best'\.$"):
         RandomKeys(example_e, Objective.MAKESPAN, "best")

@@ -428,6 +428,26 @@ def test_never_worse_than_heft(instance: DagInstance, seed: int, variant: str, d
         assert makespans[0] <= makespans[1]
 
 
+@given(
+    instance=dag_instances(max_tasks=7), seed=st.integers(0, 99), decoding=st.sampled_from(["eft", "look-ahead"])
+)
+@settings(max_examples=40, deadline=None)
+def test_around_the_rank_never_worse_than_heft(instance: DagInstance, seed: int, decoding: str) -> None:
+    """Tests that the variant of ours has HEFT's schedule as whale 0, and that objectives only fall."""
+    expected = heft(instance)
+    schedule, objectives = run(instance, seed, 30, population=6, variant="rank", decoding=decoding)
+    if expected is not None:
+        assert objectives[0] == objective_value(instance, expected, Objective.MAKESPAN)
+        assert objectives[-1] == objective_value(instance, schedule, Objective.MAKESPAN) <= objectives[0]
+
+
+def test_around_the_rank_finds_the_optimum_by_looking_ahead() -> None:
+    """Tests a fork whose first task must go to the slower GPU: earliest finish never sends it there."""
+    instance = DagInstance.from_lists([[9, 10], [99, 1], [99, 1]], [(0, 1, 50), (0, 2, 50)])
+    assert run(instance, 0, 60, variant="rank", decoding="eft")[1][-1] == 9 + 50 + 2
+    assert run(instance, 0, 60, variant="rank", decoding="look-ahead")[1][-1] == 12
+
+
 def test_weighted_completion_is_minimised() -> None:
     """Tests that the other objective is the fitness: the heavy job goes first although HEFT puts it last."""
     jobs = {"job_of_task": [0, 1, 1], "release": [0, 0], "weight": [1, 9]}
@@ -476,8 +496,9 @@ def test_seed_decides(variant: str, heft_example: DagInstance) -> None:
         ({"distance": "far"}, "distance: expected original or shifted, got 'far'."),
         ({"acceptance": "never"}, "acceptance: expected always or greedy, got 'never'."),
         ({"spiral": float("inf")}, "spiral: expected a number in -700..700, got inf."),
-        ({"variant": "matlab"}, "variant: expected one of printed, reference, mealpy, got 'matlab'."),
-        ({"decoding": "best"}, "decoding: expected one of ranked, eft, direct, load, got 'best'."),
+        ({"variant": "rank"}, "decoding: expected eft or look-ahead, got 'ranked'."),
+        ({"variant": "matlab"}, "variant: expected one of printed, reference, mealpy, rank, got 'matlab'."),
+        ({"decoding": "best"}, "decoding: expected one of ranked, eft, direct, look-ahead, load, got 'best'."),
     ],
 )
 def test_parameters_are_checked(example_e: DagInstance, options: dict[str, object], message: str) -> None:
