@@ -108,8 +108,8 @@ class RandomKeys:
     """The decoder of one instance; our own design.
 
     The first n keys are priorities: among the ready tasks the highest key goes first, ties by index, so that every
-    point gives a schedule that keeps the precedences. The other n keys choose GPUs (absent with decoding "eft"; a single
-    one with "look-ahead").
+    point gives a schedule that keeps the precedences. The other n keys choose GPUs (absent with decoding "eft"; one
+    key with "look-ahead").
 
     With buffers, groups or the stage span `BufferKeys` decodes.
 
@@ -120,7 +120,8 @@ class RandomKeys:
         the first of them; "direct": position min(c - 1, floor(c u)) among the GPUs whose memory holds the task alone,
         but earliest finish where the chosen GPU is full; "look-ahead": where the finish plus a weight times the
         optimistic cost is smallest, as in `peft`, and one key u of the point takes the weight at position
-        min(2, floor(3 u)) of `LOOK_AHEAD_WEIGHTS`; "load": n keys that are desired loads, no priorities, see `LoadKeys`.
+        min(2, floor(3 u)) of `LOOK_AHEAD_WEIGHTS`; "load": n keys that are desired loads, no priorities, see
+        `LoadKeys`.
     contention
         What transfers share; as in `heft`. Under contention two threads must not share a decoder, because every point
         books the network interfaces of the decoder anew.
@@ -202,7 +203,7 @@ class RandomKeys:
         return evaluate_by_weight
 
     def bias(self, level: int) -> NDArray[np.float64]:
-        """Return the ticks by which "look-ahead" prefers GPUs at a level of the weight; shape (n, m), (0, 0) for none."""
+        """Return the ticks that "look-ahead" adds at a level of the weight; shape (n, m), or (0, 0) for none."""
         return LOOK_AHEAD_WEIGHTS[level] * optimistic_costs(self.arrays) if level else NO_BIAS
 
     @property

@@ -142,20 +142,18 @@ def woa(settings: WhaleSettings, keys: RandomKeys, rng: np.random.Generator, run
         fitness = yield points
 
 
-def whales_around_rank(
-    settings: WhaleSettings, keys: RandomKeys, rng: np.random.Generator, run: KeysRun
-) -> Proposals:
+def whales_around_rank(settings: WhaleSettings, keys: RandomKeys, rng: np.random.Generator, run: KeysRun) -> Proposals:
     """Move whales that begin around HEFT's ranks and keep what does not get worse; ours.
 
     Priorities begin at the ranks times log-normal noise (`noisy_ranks`), those of whale 0 at the ranks themselves with
     the HEFT seed, so that it is HEFT's schedule. With A as in the published equations a whale moves to the leader where
-    |A| < 1, else to a random whale, by taking over a share of the target's keys that is uniform in [0, 1 - used share of
-    the budget]. Then about two of its priorities are multiplied by log-normal noise, and with "look-ahead" the weight
-    is at times drawn anew. The moved whale stays where its fitness is not worse.
+    |A| < 1, else to a random whale, by taking over a share of the target's keys that is uniform in [0, 1 - used share
+    of the budget]. Then about two of its priorities are multiplied by log-normal noise, and with "look-ahead" its
+    weight is at times drawn anew. The moved whale stays where its fitness is not worse.
     """
     n, count = keys.instance.num_tasks, settings.population
     rank = keys.rank
-    rank = rank * 2.0 ** -math.ceil(math.log2(max(1.0, rank.max(initial=0.0))) + 2)  # a power of 2 keeps the order exact
+    rank = rank * 2.0 ** -math.ceil(math.log2(max(1.0, rank.max(initial=0.0))) + 2)  # by a power of 2: order stays
     whales = rng.random((count, keys.num_keys))
     whales[:, :n] = np.minimum(noisy_ranks(rank, rng, count), 1.0)
     if settings.heft_seed:

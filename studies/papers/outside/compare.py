@@ -22,7 +22,6 @@ import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import place_by_list
-from heuristics.dag.priorities import downward_ranks, upward_ranks
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.search.stop_criteria import MaxEvaluations
 from instances.clusters.cluster import parse_cluster
@@ -38,6 +37,8 @@ from solvers.table import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 
 PACKAGES = ("mealpy", "anrg-saga", "pyjobshop")
 MODULES = ("mealpy", "saga", "pyjobshop")
@@ -46,17 +47,32 @@ MODULES = ("mealpy", "saga", "pyjobshop")
 SEARCHES = {"woa": ("WOA", "OriginalWOA"), "ga": ("GA", "BaseGA"), "pso": ("PSO", "OriginalPSO")}
 """Our searches, and module and class of mealpy; both with their defaults but for the population."""
 
+KEEPING = {"variant": "mealpy", "acceptance": "greedy"}
+"""Our WOA per coordinate, each whale keeping the better of both places: mealpy's keeps it too, the paper does not."""
+
+PAIRS: dict[str, tuple[str, dict[str, Any]]] = {
+    "woa": ("woa", {}),
+    "woa, keeping the better": ("woa", KEEPING),
+    "ga": ("ga", {}),
+    "pso": ("pso", {}),
+}
+"""Rows of the comparison with mealpy: our search, and its parameters that are not the defaults."""
+
 POPULATION = 20
 
-WITHOUT_PATH = "cpop, nothing held on one GPU"
-"""CPOP's priorities alone: tasks of the critical path go where they finish first, like all others."""
+SAGA_RANKS = "cpop, ranks of SAGA"
+"""Placement by earliest finish in the order of `ranks_of_saga`."""
+
+BATCHES = "min-min, batch by batch"
+"""Min-min as SAGA has it: tasks that become ready wait until all that were ready before have a place."""
 
 SAGA_SCHEDULERS = (
     ("HeftScheduler", "heft"),
     ("CpopScheduler", "cpop"),
-    ("CpopScheduler", WITHOUT_PATH),
+    ("CpopScheduler", SAGA_RANKS),
     ("ETFScheduler", "etf"),
     ("MinMinScheduler", "min-min"),
+    ("MinMinScheduler", BATCHES),
     ("SufferageScheduler", "heft"),
 )
 """Schedulers of SAGA, and our method beside each: the same one, or HEFT where we have none."""
@@ -104,7 +120,7 @@ def run_mealpy(instance: DagInstance, name: str, decoding: str, evaluations: int
     mealpy looks at the count at the end of a generation only; what it asks for beyond the budget does not count.
     """
     mealpy = import_module("mealpy")
-    module, kind = SEARCHES[name]
+    module, kind = SEARCHES[PAIRS[name][0]]
     objective = CountedObjective(instance, decoding)
     best_in_budget = math.inf
 
@@ -129,15 +145,17 @@ def run_mealpy(instance: DagInstance, name: str, decoding: str, evaluations: int
 
 def run_ours(instance: DagInstance, name: str, decoding: str, evaluations: int, seed: int) -> tuple[float, int]:
     """Run our search on the same keys, without HEFT's schedule."""
+    method, parameters = PAIRS[name]
     result = solve(
         instance,
-        name,
+        method,
         stop=MaxEvaluations(evaluations),
         seed=seed,
         bounds=[],
         decoding=decoding,
         heft_seed=False,
         population=POPULATION,
+        **parameters,
     )
     return math.inf if result.objective is None else float(result.objective), evaluations
 
@@ -252,11 +270,57 @@ def first_of(run: Callable[..., tuple[float, int]], *arguments: Any) -> float:
     return run(*arguments)[0]
 
 
-def our_makespan(instance: DagInstance, method: str, seed: int) -> int:
+def ranks_of_saga(terms: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the priorities of SAGA's CPOP, shape (n,).
+
+    They differ from the paper's in two ways. The downward rank adds the task's own work over the mean speed, where the
+    paper (eq. 10) adds the mean duration of the predecessor; the sum of both ranks is then the same for no two tasks of
+    a path, so that only its first task is held on the path's machine. Means of transfers include the link of each
+    machine to itself, which takes no time.
+    """
+    speeds, work = np.array(terms["speeds"], dtype=np.float64), np.array(terms["work"], dtype=np.float64)
+    duration, own = (work[:, None] / speeds).mean(axis=1), work / speeds.mean()
+    share = (len(speeds) - 1) / (len(speeds) + 1)
+    upward: NDArray[np.float64] = duration.copy()
+    downward = np.zeros(len(work))
+    for tail, head, size in sorted(terms["edges"], key=lambda edge: -edge[0]):
+        upward[tail] = max(upward[tail], duration[tail] + share * size + upward[head])
+    for tail, head, size in sorted(terms["edges"], key=lambda edge: edge[1]):
+        downward[head] = max(downward[head], downward[tail] + share * size + own[head])
+    total: NDArray[np.float64] = upward + downward
+    return total
+
+
+def min_min_by_batches(instance: DagInstance) -> DagSchedule:
+    """Place the pair of task and machine that finishes first among the tasks of a batch until the batch is empty."""
+    n, m = instance.num_tasks, instance.num_gpus
+    incoming: list[list[tuple[int, NDArray[np.int64]]]] = [[] for _ in range(n)]
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        incoming[head].append((tail, instance.transfer_delays(edge)))
+    gpu, start, finish = (np.full(n, -1, dtype=np.int64) for _ in range(3))
+    free = np.zeros(m, dtype=np.int64)
+    while (gpu < 0).any():
+        batch = [task for task in range(n) if gpu[task] < 0 and all(gpu[tail] >= 0 for tail, _ in incoming[task])]
+        while batch:
+            options = []
+            for task in batch:
+                begin = free.copy()
+                for tail, delays in incoming[task]:
+                    begin = np.maximum(begin, finish[tail] + delays[gpu[tail]])
+                ends = begin + instance.durations[task]
+                options.append((int(ends.min()), task, int(ends.argmin()), int(begin[ends.argmin()])))
+            end, task, chosen, begins = min(options)
+            gpu[task], start[task], finish[task], free[chosen] = chosen, begins, end, end
+            batch.remove(task)
+    return DagSchedule(gpu=gpu, start=start)
+
+
+def our_makespan(instance: DagInstance, terms: dict[str, Any], method: str, seed: int) -> int:
     """Return the makespan of a list scheduler of ours; 0 where it finds no schedule."""
-    if method == WITHOUT_PATH:
-        arrays = dag_arrays(instance)
-        placed = place_by_list(arrays, upward_ranks(arrays) + downward_ranks(arrays))
+    if method == BATCHES:
+        return verified_makespan(instance, min_min_by_batches(instance))
+    if method == SAGA_RANKS:
+        placed = place_by_list(dag_arrays(instance), ranks_of_saga(terms))
         return verified_makespan(instance, DagSchedule(gpu=placed.gpu, start=placed.start))
     return int(solve(instance, method, seed=seed, bounds=[]).objective or 0)
 
@@ -280,12 +344,12 @@ def their_optimum(instance: DagInstance, time_limit: float, seed: int) -> int | 
 def _warm_up() -> None:
     """Compile and import what is timed later."""
     instance, terms = related_instance(np.random.default_rng(0), 8, 2)
-    for name in SEARCHES:
+    for name in PAIRS:
         for decoding in ("ranked", "eft"):
             for run in (run_ours, run_mealpy):
                 run(instance, name, decoding, 60, 0)
     for scheduler, ours in SAGA_SCHEDULERS:
-        our_makespan(instance, ours, 0)
+        our_makespan(instance, terms, ours, 0)
         saga_schedule(scheduler, terms)
     free = without_transfers(np.random.default_rng(0), 4, 2)
     solve(free, "cp-sat", time_limit=5, threads=1)
@@ -302,7 +366,7 @@ def compare_with_others(entropy: int, count: int, evaluations: int, time_limit: 
             family = FAMILIES[number % len(FAMILIES)]
             seed = int(seeds[number])
             instance = generate(family, tasks=tasks, seed=seed, cluster=parse_cluster(cluster))
-            for name in SEARCHES:
+            for name in PAIRS:
                 for decoding in ("ranked", "eft"):
                     given = (instance, name, decoding, evaluations)
                     found = both_orders(
@@ -314,7 +378,7 @@ def compare_with_others(entropy: int, count: int, evaluations: int, time_limit: 
                 made, terms = related_instance(np.random.default_rng([entropy, graph, tasks]), tasks, 4)
                 for scheduler, ours in SAGA_SCHEDULERS:
                     found = both_orders(
-                        partial(our_makespan, made, ours), partial(saga_makespan, made, terms, scheduler), 0
+                        partial(our_makespan, made, terms, ours), partial(saga_makespan, made, terms, scheduler), 0
                     )
                     rows.append({"with": "saga", "what": f"{scheduler} against {ours}", "tasks": tasks, **found})
         free = without_transfers(np.random.default_rng([entropy, number, 7]), 15, 3)

@@ -314,7 +314,13 @@ def test_look_ahead_is_peft_with_its_priorities(instance: DagInstance) -> None:
 
 def test_weight_levels() -> None:
     """Tests that thirds of the last key choose the weight, and that 1 is the last of them."""
-    assert weight_levels(np.array([[0.5, 0.0], [0.5, 0.33], [0.5, 0.34], [0.5, 0.67], [0.5, 1.0]])).tolist() == [0, 0, 1, 2, 2]
+    assert weight_levels(np.array([[0.5, 0.0], [0.5, 0.33], [0.5, 0.34], [0.5, 0.67], [0.5, 1.0]])).tolist() == [
+        0,
+        0,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_no_points(example_e: DagInstance) -> None:
@@ -349,5 +355,7 @@ def test_overflow_bytes_are_counted() -> None:
 
 def test_unknown_decoding(example_e: DagInstance) -> None:
     """Tests that an unknown decoding lists the known ones."""
-    with pytest.raises(ValueError, match=r"^decoding: expected one of ranked, eft, direct, look-ahead, load, got 'best'\.$"):
+    with pytest.raises(
+        ValueError, match=r"^decoding: expected one of ranked, eft, direct, look-ahead, load, got 'best'\.$"
+    ):
         RandomKeys(example_e, Objective.MAKESPAN, "best")

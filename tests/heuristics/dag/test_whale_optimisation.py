@@ -428,9 +428,7 @@ def test_never_worse_than_heft(instance: DagInstance, seed: int, variant: str, d
         assert makespans[0] <= makespans[1]
 
 
-@given(
-    instance=dag_instances(max_tasks=7), seed=st.integers(0, 99), decoding=st.sampled_from(["eft", "look-ahead"])
-)
+@given(instance=dag_instances(max_tasks=7), seed=st.integers(0, 99), decoding=st.sampled_from(["eft", "look-ahead"]))
 @settings(max_examples=40, deadline=None)
 def test_around_the_rank_never_worse_than_heft(instance: DagInstance, seed: int, decoding: str) -> None:
     """Tests that the variant of ours has HEFT's schedule as whale 0, and that objectives only fall."""

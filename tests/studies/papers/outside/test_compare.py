@@ -7,19 +7,22 @@ import sys
 import numpy as np
 import pytest
 
+from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from instances.generators.dag.generate import generate
 from solvers.solve import solve
 from studies.papers.outside import compare
 from studies.papers.outside.compare import (
+    PAIRS,
+    SAGA_RANKS,
     SAGA_SCHEDULERS,
-    SEARCHES,
-    WITHOUT_PATH,
     CountedObjective,
     _main,
     both_orders,
+    min_min_by_batches,
     our_makespan,
+    ranks_of_saga,
     related_instance,
     run_mealpy,
     run_ours,
@@ -76,12 +79,20 @@ def test_orders_and_summary_by_hand() -> None:
     assert summary([row]).to_markdown().splitlines()[-1] == "| x | y | 3 | 1 | 2.000 | 1, 0, 0 |"
 
 
-def test_cpop_without_its_path() -> None:
-    """Tests that nothing differs on one GPU, and that priorities alone give another schedule on several."""
-    one, _ = related_instance(np.random.default_rng(5), 12, 1)
-    assert our_makespan(one, WITHOUT_PATH, 0) == our_makespan(one, "cpop", 0)
-    several = [related_instance(np.random.default_rng(number), 30, 4)[0] for number in range(5)]
-    assert any(our_makespan(each, WITHOUT_PATH, 0) != our_makespan(each, "cpop", 0) for each in several)
+def test_ranks_of_saga_by_hand() -> None:
+    """Tests a chain of 12 and 24 units of work on speeds 1 and 2 with 3 bytes: the transfer counts a third."""
+    terms = {"speeds": [1, 2], "work": [12, 24], "edges": [(0, 1, 3)]}
+    # Mean durations 9 and 18; the second task's work over the mean speed is 16.
+    assert ranks_of_saga(terms) == pytest.approx([9 + 1 + 18, 18 + 0 + 1 + 16])
+    instance, terms = related_instance(np.random.default_rng(6), 12, 1)
+    assert our_makespan(instance, terms, SAGA_RANKS, 0) == our_makespan(instance, terms, "cpop", 0)
+
+
+def test_batches_by_hand() -> None:
+    """Tests that a short task that becomes ready waits for a long one that was ready before, unlike in min-min."""
+    instance = DagInstance.from_lists([[2], [9], [1]], [(0, 2, 0)])
+    assert min_min_by_batches(instance).start.tolist() == [0, 2, 11]
+    assert solve(instance, "min-min", bounds=[]).schedule.start.tolist() == [0, 3, 2]
 
 
 def test_our_search_keeps_the_budget() -> None:
@@ -104,7 +115,7 @@ def test_mealpy_asks_within_the_budget() -> None:
     """Tests that mealpy's searches are counted, and that nothing beyond the budget is taken."""
     pytest.importorskip("mealpy")
     instance = generate("layered", tasks=8, seed=2)
-    for name in SEARCHES:
+    for name in PAIRS:
         best, count = run_mealpy(instance, name, "eft", 50, 1)
         assert count == 50
         assert best >= solve(instance).lower_bound
