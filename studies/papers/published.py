@@ -16,13 +16,13 @@ from instances.text_file import write_text
 from solvers.table import Column, Table, Tabular
 from studies.analysis.contrasts import contrast_table, factor_table
 from studies.analysis.frames import to_frame
-from studies.analysis.online_summary import gaps_by_load, online_summary, summary_tables
+from studies.analysis.online_summary import gaps_by_load, jct_tests, online_summary, summary_tables
 from studies.experiment.kept_runs import kept_rows, restore_store, write_kept_rows, write_kept_runs
 from studies.experiment.store import StudyStore
 from studies.input import BadInputError, reading, writing
 from studies.options import Names, option
 from studies.papers.study import PaperStudy
-from studies.text import NONE
+from studies.text import NONE, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -126,13 +126,32 @@ def claims() -> list[Claim]:
 
 
 def _study_tables(frame: pd.DataFrame, **options: Any) -> Sequence[Tabular]:
-    """Return tables of `optgap study table`, at the first budget."""
+    """Return tables of `optgap study table`, at the first budget; `where` has values of columns to keep."""
     from studies.analysis.gaps import ANY_BUDGET, budgets_of
     from studies.report.study_tables import study_tables
 
     chosen: list[int] = options.pop("which", [])
+    for name, value in options.pop("where", {}).items():
+        frame = frame[frame[name] == value]
     tables = study_tables(frame, budgets=(budgets_of(frame) or [ANY_BUDGET])[:1], **options)
     return [tables[index] for index in chosen] if chosen else tables
+
+
+def _ratios(frame: pd.DataFrame, baseline: str, by: Sequence[str], turned: bool = False) -> Sequence[Tabular]:
+    """Return mean JCTs over that of a baseline, with p-values after Holm's correction for all rivals at a place.
+
+    A place is made of the columns `by` of `jct_tests`; places are columns, or rows where the table is turned.
+    """
+    tests = jct_tests(frame, baseline)
+    values = tests[list(by)].astype(object).where(tests[list(by)].notna(), None).to_numpy().tolist()
+    places = [", ".join(str(value) for value in row if value not in (None, "")) for row in values]
+    cells = [f"{row.ratio:.2f} ({p_text(row.holm_p_value)})" for row in tests.itertuples()]
+    tests = tests.assign(place=places, cell=cells)
+    across, down, heading = ("label", "place", "instances") if turned else ("place", "label", "method")
+    table = tests.pivot(index=down, columns=across, values="cell").loc[tests[down].unique(), tests[across].unique()]
+    columns = [Column(heading, down), *(Column(name, name, is_number=True) for name in table.columns)]
+    title = f"Mean JCT over that of {baseline}, by {' and '.join(by)}"
+    return [Table.of(columns, table.reset_index().to_dict("records"), title=title)]
 
 
 def _library(frame: pd.DataFrame, objective: str) -> Sequence[Tabular]:
@@ -227,6 +246,7 @@ MAKERS: Mapping[str, Any] = {
     "gaps-to-optima": _gaps_to_optima,
     "network-shares": network_shares,
     "outside": _outside,
+    "ratios": _ratios,
     "online": lambda frame: summary_tables(online_summary(frame)),
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
     "study": _study_tables,
