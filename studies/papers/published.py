@@ -239,6 +239,17 @@ def _actor_critic(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [actor_critic_table(ActorCriticStudy(frame=frame, steps=int(frame["steps"].max()), variants=variants))]
 
 
+def _plan_distance(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the table of `optgap study plan-distance` with its default options, from its rows."""
+    from studies.papers.plan_distance import PlanDistanceOptions, PlanDistanceRow, PlanDistanceTable, summary_table
+
+    values = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    rows = tuple(PlanDistanceRow(**{str(name): value for name, value in row.items()}) for row in values)
+    chosen = PlanDistanceOptions()
+    options = {name: getattr(chosen, name) for name in ("seed", "placements", "pairs", "resamples", "order")}
+    return [summary_table(PlanDistanceTable(rows=rows, insertion=True, **options))]
+
+
 MAKERS: Mapping[str, Any] = {
     "actor-critic": _actor_critic,
     "interference": _interference,
@@ -246,6 +257,7 @@ MAKERS: Mapping[str, Any] = {
     "gaps-to-optima": _gaps_to_optima,
     "network-shares": network_shares,
     "outside": _outside,
+    "plan-distance": _plan_distance,
     "ratios": _ratios,
     "online": lambda frame: summary_tables(online_summary(frame)),
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
