@@ -24,17 +24,23 @@ _LARGEST_COST = 100.0
 """The largest cost that HiGHS sees: moderate numbers keep its tolerances meaningful."""
 
 
-def highs_multipliers(
+def highs_multipliers(lp: IntegerLp, seconds_left: Callable[[], float] = without_limit) -> NDArray[np.float64] | None:
+    """Return the multipliers of `highs_answer`; None if there are none."""
+    answer = highs_answer(lp, seconds_left)
+    return None if answer is None else answer[0]
+
+
+def highs_answer(
     lp: IntegerLp,
     seconds_left: Callable[[], float] = without_limit,
     *,
     at_most: float = LP_SECONDS,
     largest_cost: float = _LARGEST_COST,
-) -> NDArray[np.float64] | None:
-    """Return multipliers from HiGHS's interior point method, without crossover to a vertex; None if it has none.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return multipliers and columns from HiGHS's interior point method, without crossover; None if it has none.
 
-    They are finite, one per row, and not trusted: `dual_bound` computes what they are worth. At most `at_most` of
-    the seconds that are left are used, see `solve_lp`.
+    They are finite, one per row and column, and not trusted: `dual_bound` computes what the multipliers are worth. At
+    most `at_most` of the seconds that are left are used, see `solve_lp`.
     """
     import highspy
     from scipy.sparse import csc_matrix, vstack
@@ -66,11 +72,12 @@ def highs_multipliers(
         highs.setOptionValue(name, value)
     highs.passModel(problem)
     solve_lp(highs, seconds_left, at_most=at_most)
-    duals = np.array(highs.getSolution().row_dual)
+    solution = highs.getSolution()
+    duals, columns = np.array(solution.row_dual), np.array(solution.col_value)
     if len(duals) != matrix.shape[0]:
         return None
     multipliers: NDArray[np.float64] = -duals[: len(limit)] * row_scale / cost_scale
-    return np.where(np.isfinite(multipliers), multipliers, 0.0)
+    return np.where(np.isfinite(multipliers), multipliers, 0.0), np.where(np.isfinite(columns), columns, 0.0)
 
 
 def _domain_rows(domain: Domain) -> tuple[csc_matrix, NDArray[np.float64], NDArray[np.float64]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dag.bounds.placed_paths import placed_paths
+from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
@@ -17,6 +17,7 @@ from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import searched_down_sets
+from solvers.backends.lns_starts import is_guided, waste_of_shares
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -24,8 +25,7 @@ from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
     from formulations.dag.windows import Windows
@@ -107,8 +107,14 @@ def cp_sat(
     effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
     is_free = Contention(contention) is Contention.NONE
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
+    share: NDArray[np.float64] | None = None
+    refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
+    if is_free and is_guided(instance, objective):
+        proved, share = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
+        bound = max(bound, proved)
+        run.report(None, bound)
     for number, phase in enumerate(_phases(run.threads)):
-        probe, probing_left = number > 0 and not run.should_stop(), _seconds_of_share(run, SHARE_OF_PROBING)
+        probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         if probe and number == 1:
             bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
             run.report(None, bound)
@@ -145,7 +151,7 @@ def cp_sat(
         effort_left -= answer.effort
         if answer.is_too_heavy and is_free:
             schedule = _better(instance, objective, schedule, answer.schedule)
-            found = _without_model(instance, objective, schedule, max(bound, answer.lower_bound or 0), run)
+            found = _without_model(instance, objective, schedule, max(bound, answer.lower_bound or 0), run, share)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         asked = f"ortools {version_of('ortools')}"
         if answer.is_infeasible:
@@ -156,9 +162,9 @@ def cp_sat(
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         if phase.reinsertion and schedule is not None and is_free:
-            better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
+            better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion, share)
             schedule = _better(instance, objective, schedule, better)
-        if phase.refutation and is_free and Objective(objective) is Objective.MAKESPAN:
+        if phase.refutation and refutes:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(min(EFFORT, effort_left), phase.refutation)
             schedule, bound = refutation.schedule, refutation.bound
@@ -187,26 +193,24 @@ SHARE_OF_REFUTATION = 0.15
 """Share of the time that is left, after probing, for refuting makespans where memory binds and the model is heavy."""
 
 
-def _seconds_of_share(run: ExactRun, share: float) -> Callable[[], float]:
-    """Return what tells the seconds that are left of a share of the time that is left now, infinite without a limit."""
-    until = (1.0 - share) * run.seconds_left() if math.isfinite(run.seconds_left()) else 0.0
-    return lambda: 0.0 if run.should_stop() else max(0.0, run.seconds_left() - until)
-
-
 def _without_model(
-    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, bound: int, run: ExactRun
+    instance: DagInstance,
+    objective: Objective,
+    schedule: DagSchedule | None,
+    bound: int,
+    run: ExactRun,
+    share: NDArray[np.float64] | None,
 ) -> Outcome:
-    """Spend the time that is left on bounds, large neighbourhoods (`lns`), and refuting where memory binds."""
-    from solvers.backends.lns import lns
+    """Spend the time that is left on probing, large neighbourhoods (`lns`), and refuting where memory binds."""
+    from solvers.backends.lns import improved_by_neighbourhoods
 
-    bound = max(bound, probing(instance, objective, seconds_left=_seconds_of_share(run, SHARE_OF_PROBING)))
+    bound = max(bound, probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING)))
     refutes = Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
-    if refutes:
-        bound = max(bound, placed_paths(instance, objective, seconds_left=_seconds_of_share(run, SHARE_OF_PATHS)))
     run.report(None, bound)
     last = SHARE_OF_REFUTATION * run.seconds_left() if refutes else 0.0
     limit = None if run.time_limit is None else run.time_limit - last
-    found: Outcome = lns(instance, objective, replace(run, start=schedule, lower_bound=bound, time_limit=limit))
+    rest = replace(run, start=schedule, lower_bound=bound, time_limit=limit)
+    found = improved_by_neighbourhoods(instance, objective, rest, share=share)
     schedule = _better(instance, objective, schedule, found.schedule)
     value = None if schedule is None else objective_value(instance, schedule, objective)
     if refutes and not run.must_stop() and (value is None or value > bound):
@@ -370,7 +374,13 @@ HOT, COLD = 1e-2, 1e-5
 
 
 def improved_by_reinsertion(
-    instance: DagInstance, objective: Objective, schedule: DagSchedule, bound: int, run: ExactRun, share: float
+    instance: DagInstance,
+    objective: Objective,
+    schedule: DagSchedule,
+    bound: int,
+    run: ExactRun,
+    share_of_time: float,
+    share: NDArray[np.float64] | None = None,
 ) -> DagSchedule:
     """Return the best schedule of one annealing.
 
@@ -380,8 +390,10 @@ def improved_by_reinsertion(
         Proven lower bound; the search ends when it is met.
     run
         Provides the seed and the time that is left.
-    share
+    share_of_time
         Largest share of the time that is left. Where it does not strike, the result depends on the seed alone.
+    share
+        That of `PlacedPaths`: every second portion of moves has a price on leaving the GPUs that it names.
     """
     shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
     waste = np.where(instance.allowed, instance.durations - shortest, 0).astype(np.float64)
@@ -389,9 +401,11 @@ def improved_by_reinsertion(
     ticks = float(objective_value(instance, schedule, objective))
     if Objective(objective) is Objective.WEIGHTED_COMPLETION:
         ticks /= max(int(instance.weight.sum()), 1)
-    moves, done, must_stop = MOVES_PER_TASK * instance.num_tasks, 0, run.stops_after(share)
+    moves, done, must_stop = MOVES_PER_TASK * instance.num_tasks, 0, run.stops_after(share_of_time)
+    other = None if share is None else waste_of_shares(instance, share)
     while done < moves and search.best_value > bound and not must_stop():
-        search.run(min(PORTION, moves - done), HOT * ticks * (COLD / HOT) ** (done / moves), bound)
+        temperature, prices = HOT * ticks * (COLD / HOT) ** (done / moves), other if done // PORTION % 2 else None
+        search.run(min(PORTION, moves - done), temperature, bound, waste=prices)
         done += PORTION
         run.report(search.best_value, None)
     return search.best

@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.left_shift import left_shift
 from formulations.dag.subproblem import subproblem
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.objective import Objective, needs_buffers
 from solvers.backends.cp_sat_buffers import BufferChain, first_schedule
-from solvers.backends.lns_starts import Incumbent, improve_start, packed_schedule, waste
+from solvers.backends.lns_starts import (
+    FEW_TASKS,
+    Incumbent,
+    improve_start,
+    is_guided,
+    packed_schedule,
+    placed_start,
+    waste,
+    waste_of_shares,
+)
 from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
 
@@ -128,7 +138,7 @@ def repair_window(
     return Repair.BETTER, cut.inserted(model.schedule(solver.value)), solver.wall_time
 
 
-FIRST, SMALLEST, LARGEST = 30, 12, 150
+FIRST, SMALLEST, LARGEST = FEW_TASKS, 12, 150
 """Tasks in a window: in the first one, and in any later one."""
 
 
@@ -197,9 +207,13 @@ class Chain:
     Parameters
     ----------
     incumbent
-        The schedule to begin with; it receives every better one.
+        It receives every better schedule.
+    start
+        The schedule to begin with.
     waste
         Ticks that each GPU wastes on each task, shape (n, m).
+    other_waste
+        Takes its place in every second portion of moves; None for none.
     member
         Number of the thread; each has random numbers of its own. Number 0 of one anneals and repairs in turn; number 0
         of several only anneals, and in the second half odd ones only repair.
@@ -210,7 +224,9 @@ class Chain:
         instance: DagInstance,
         objective: Objective,
         incumbent: Incumbent,
+        start: DagSchedule,
         waste: NDArray[np.float64],
+        other_waste: NDArray[np.float64] | None,
         run: ExactRun,
         iterations: int | None,
         member: int,
@@ -218,7 +234,8 @@ class Chain:
         self._instance, self._objective = instance, objective
         self._incumbent, self._run, self._budget = incumbent, run, Budget(run, iterations)
         self._rng = np.random.default_rng([run.seed, member])
-        self._search = ReinsertionSearch(instance, objective, incumbent.best()[0], waste, self._rng)
+        self._search = ReinsertionSearch(instance, objective, start, waste, self._rng)
+        self._other_waste, self._anneals = other_waste, 0
         self._windows = WindowChoice(instance, self._rng)
         self._repairs_too = run.threads == 1
         self._only_repairs_later = member % 2 == 1
@@ -251,7 +268,9 @@ class Chain:
         lead = self._search.best_value - value
         if lead > 0 and (is_late or lead > 3.0 * temperature * weight):
             self._search.adopt(schedule)
-        self._search.run(MOVES, temperature, self._run.lower_bound, self._must_stop)
+        self._anneals += 1
+        waste = self._other_waste if self._anneals % 2 == 0 else None
+        self._search.run(MOVES, temperature, self._run.lower_bound, self._must_stop, waste=waste)
         if self._search.best_value < value:
             self._incumbent.offer(self._search.best)
 
@@ -318,13 +337,20 @@ DEFAULT_ITERATIONS = 40
 """Iterations of a run that was given neither these nor a time limit."""
 
 
+SHARE_OF_PROGRAM = 0.2
+"""Largest share of the time that is left for the linear program of `placed_paths`."""
+
+
 def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iterations: int | None = None) -> Outcome:
     """Improve a schedule by large neighbourhoods; prove nothing.
 
     1. *Start*: the best of the given schedule and some hundred list schedules (`improve_start`). Where no list
        schedule keeps the memory limits, CP-SAT looks for a placement that does (`packed_schedule`).
     2. *Reinsertion* (`ReinsertionSearch`): simulated annealing whose moves take 1 to 60 tasks out around a critical one
-       and put each back where the longest way through it is shortest, with a price on wasting the GPUs' time.
+       and put each back where the longest way through it is shortest, with a price on wasting the GPUs' time. Where
+       memory binds and tasks are many, the price is on leaving the GPUs on which the linear program of `placed_paths`
+       puts a task, every second portion of moves has no price, and the search begins at a list schedule that counts
+       the price as time.
     3. *Windows* (`repair_window`): in the second half CP-SAT also decides whether a stretch of the incumbent can be
        rearranged for a better schedule, everything else being fixed.
 
@@ -354,6 +380,17 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
     """
     if iterations is not None and iterations < 1:
         raise ValueError(f"iterations: expected at least 1, got {iterations}.")
+    return improved_by_neighbourhoods(instance, objective, run, iterations)
+
+
+def improved_by_neighbourhoods(
+    instance: DagInstance,
+    objective: Objective,
+    run: ExactRun,
+    iterations: int | None = None,
+    share: NDArray[np.float64] | None = None,
+) -> Outcome:
+    """Do what `lns` says; `share` is that of `PlacedPaths` where it is known."""
     if iterations is None and run.time_limit is None:
         iterations = DEFAULT_ITERATIONS
     schedule, seconds, has_buffers = run.start, 0.0, needs_buffers(instance, objective)
@@ -374,12 +411,24 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
             lambda heeded, member: BufferChain(instance, objective, incumbent, heeded, iterations, member), run
         )
     elif not incumbent.is_closed:
-        prices = waste(instance)
-        if instance.num_tasks > FIRST:  # else the first window is everything
+        prices, other_prices, start = waste(instance), None, None
+        if instance.num_tasks > FEW_TASKS:  # else the first window is everything
             improve_start(instance, objective, incumbent, prices, Budget(run).must_stop)
-        seconds = work_together(
-            lambda heeded, member: Chain(instance, objective, incumbent, prices, heeded, iterations, member), run
-        )
+        if is_guided(instance, objective):
+            if share is None:
+                seconds_left = run.seconds_of_share(SHARE_OF_PROGRAM)
+                share = solved_placed_paths(instance, objective, seconds_left=seconds_left).share
+            if share is not None:
+                prices, other_prices = waste_of_shares(instance, share), np.where(instance.allowed, 0.0, np.inf)
+                start = placed_start(instance, objective, prices)
+        if start is None:
+            start = incumbent.best()[0]
+        incumbent.offer(start)
+
+        def chain(heeded: ExactRun, member: int) -> Chain:
+            return Chain(instance, objective, incumbent, start, prices, other_prices, heeded, iterations, member)
+
+        seconds = work_together(chain, run)
     if incumbent.is_closed:
         termination = Termination.FINISHED
     elif run.should_stop():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ import numpy as np
 from formulations.dag.bounds.assignment_lp import AssignmentLp
 from heuristics.dag.arrays import dag_arrays, mean_transfer_delays
 from heuristics.dag.guided_lists import clustered_lists, iterated_lists
-from heuristics.dag.list_scheduling import heft, place_by_list, schedule_of
+from heuristics.dag.list_scheduling import heft, place_by_list, schedule_of, within_memory
 from instances.dag.objective import Objective, objective_value
+from solvers.backends.memory_refutation import is_memory_binding
 from solvers.run.exact_run import cp_sat_solver
 
 if TYPE_CHECKING:
@@ -94,6 +96,38 @@ def waste(instance: DagInstance) -> NDArray[np.float64]:
     cost = np.where(allowed, cost, np.inf)
     least = cost.min(axis=1, initial=np.inf, keepdims=True)
     return np.where(allowed, (cost - np.where(np.isfinite(least), least, 0.0)) * (m / price.sum()), np.inf)
+
+
+FEW_TASKS = 30
+"""Up to so many tasks CP-SAT decides the whole schedule at once, so that nothing needs to guide a search."""
+
+
+def is_guided(instance: DagInstance, objective: Objective) -> bool:
+    """Say whether the solution of `placed_paths` guides searches: makespan, not too few tasks, and memory binds."""
+    is_makespan = Objective(objective) is Objective.MAKESPAN
+    return is_makespan and instance.num_tasks > FEW_TASKS and is_memory_binding(instance)
+
+
+BIASES = (0.25, 1.0, 2.0, 4.0, 8.0)
+"""Costs of a task on a GPU that has no share of it, in mean transfer delays, that list schedules try."""
+
+
+def waste_of_shares(instance: DagInstance, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a mean transfer delay for every task on a GPU on which `placed_paths` puts nothing of it, shape (n, m).
+
+    Where it puts a share, that much less; infinite where a task may not run. In ticks, at least 1 without a share.
+    """
+    delays = mean_transfer_delays(instance)
+    delay = max(1.0, float(delays[delays > 0].mean())) if (delays > 0).any() else 1.0
+    return np.where(instance.allowed, delay * (1.0 - share), np.inf)
+
+
+def placed_start(instance: DagInstance, objective: Objective, waste: NDArray[np.float64]) -> DagSchedule | None:
+    """Return the best list schedule in rank order where the waste counts as time; None where none keeps the memory."""
+    cost = np.where(instance.allowed, waste, 0.0)
+    made = [within_memory(instance, partial(place_by_list, bias=factor * cost)) for factor in BIASES]
+    found = [schedule for schedule in made if schedule is not None]
+    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
 
 
 SHARE_OF_TIME = 0.3

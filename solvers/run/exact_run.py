@@ -67,6 +67,12 @@ class ExactRun(Generic[ScheduleT]):
         """Say whether the time is over or somebody wants the run to stop."""
         return self.seconds_left() <= 0 or self.should_stop()
 
+    def seconds_of_share(self, share: float) -> Callable[[], float]:
+        """Return what tells the seconds that are left of a share of the time that is left now, infinite without one."""
+        left = self.seconds_left()
+        until = (1.0 - share) * left if math.isfinite(left) else 0.0
+        return lambda: 0.0 if self.should_stop() else max(0.0, self.seconds_left() - until)
+
     def stops_after(self, share: float) -> Callable[[], bool]:
         """Return what says when a share of the time that is left now is over, or the run is to stop."""
         left = self.seconds_left()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from formulations.dag.heads_and_tails import heads_and_tails, path_bound
 from formulations.dag.interchangeable import interchangeable
 from formulations.dag.windows import horizon
 from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
-from formulations.multipliers import highs_multipliers
+from formulations.multipliers import highs_answer
 from formulations.time_left import without_limit
 from instances.dag.objective import Objective
 
@@ -32,10 +32,27 @@ LP_SECONDS = 60.0
 """Limit of the linear program; 1,251 tasks and 1,468 edges with four classes of GPUs need far less."""
 
 
+class PlacedPaths(NamedTuple):
+    """The bound of the program, and its solution: a hint where tasks go, not trusted.
+
+    `share` is that of each task on the class of each GPU, in 0 to 1, shape (n, m); None where no program was solved.
+    """
+
+    bound: int
+    share: NDArray[np.float64] | None
+
+
 def placed_paths(
     instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
 ) -> int:
-    """Return the bound of a linear program of placement, starts, work, memory and transfers; 0 for weighted completion.
+    """Return the bound of `solved_placed_paths`."""
+    return solved_placed_paths(instance, objective, seconds_left=seconds_left).bound
+
+
+def solved_placed_paths(
+    instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
+) -> PlacedPaths:
+    """Return bound and solution of a program of placement, starts, work, memory and transfers; 0 for other objectives.
 
     GPUs that can be swapped make up a class. With shares x of every task on the classes, starts s, and for every edge
     a flow z between the classes of its ends, the least C with
@@ -48,18 +65,31 @@ def placed_paths(
     (docs/bounds.md, section 3.17; ours).
     """
     if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
-        return 0
+        return PlacedPaths(0, None)
     around = heads_and_tails(instance)
     proven = path_bound(instance, objective, around)
     classes = _classes(instance)
     flows = int((instance.edge_bytes > 0).sum()) * len(classes) ** 2
     if not around.allowed.any(axis=1).all() or flows > MOST_FLOWS or seconds_left() <= 0:
-        return proven
+        return PlacedPaths(proven, None)
     latest = horizon(instance)
     lp = _program(instance, around, classes, proven, latest)
-    multipliers = highs_multipliers(lp, seconds_left, at_most=LP_SECONDS, largest_cost=1.0)
+    answer = highs_answer(lp, seconds_left, at_most=LP_SECONDS, largest_cost=1.0)
     # With a largest cost of 100 HiGHS ends without an answer on PipeDream's resnet50 and densenet121.
-    return proven if multipliers is None else max(proven, min(dual_bound(lp, multipliers), latest))
+    if answer is None:
+        return PlacedPaths(proven, None)
+    share = np.zeros((instance.num_tasks, instance.num_gpus))
+    allowed = _allowed_classes(around, classes)
+    of_class = np.zeros(allowed.shape)
+    of_class[allowed] = answer[1][: np.count_nonzero(allowed)]
+    for number, members in enumerate(classes):
+        share[:, members] = of_class[:, [number]]
+    return PlacedPaths(max(proven, min(dual_bound(lp, answer[0]), latest)), share.clip(0.0, 1.0))
+
+
+def _allowed_classes(around: HeadsAndTails, classes: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """Return which classes have a GPU that is left for each task, shape (n, classes)."""
+    return np.stack([around.allowed[:, members].any(axis=1) for members in classes], axis=1)
 
 
 def _classes(instance: DagInstance) -> list[NDArray[np.int64]]:
@@ -78,7 +108,7 @@ def _program(
     """
     unit = max(1, proven // UNITS)
     first_of_class = np.array([members[0] for members in classes])
-    allowed = np.stack([around.allowed[:, members].any(axis=1) for members in classes], axis=1)
+    allowed = _allowed_classes(around, classes)
     durations = instance.durations[:, first_of_class]
 
     def least(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -338,7 +338,13 @@ class ReinsertionSearch:
             self._memory.value[1] = self._memory.value[0]
 
     def run(
-        self, moves: int, temperature: float, good_enough: int, should_stop: Callable[[], bool] = lambda: False
+        self,
+        moves: int,
+        temperature: float,
+        good_enough: int,
+        should_stop: Callable[[], bool] = lambda: False,
+        *,
+        waste: NDArray[np.float64] | None = None,
     ) -> None:
         """Make moves at one temperature.
 
@@ -350,6 +356,8 @@ class ReinsertionSearch:
             Objective at which the search stops.
         should_stop
             Queried before every portion.
+        waste
+            Takes the place of the search's own waste, of the same kind; None for that.
         """
         portion = max(10, min(PORTION, 2_000 * PORTION // max(self._instance.num_tasks, 1)))
         for first in range(0, moves, portion):
@@ -361,7 +369,7 @@ class ReinsertionSearch:
                 self._best,
                 self._journal,
                 self._memory,
-                self._waste,
+                self._waste if waste is None else waste,
                 min(portion, moves - first),
                 temperature,
                 self._weighted,

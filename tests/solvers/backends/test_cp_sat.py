@@ -18,7 +18,6 @@ from solvers.backends import cp_sat as module
 from solvers.backends import lns as lns_module
 from solvers.backends.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
 from solvers.backends.down_sets import DownSetRounds
-from solvers.backends.lns import lns
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Outcome, Termination
 from solvers.solve import solve
@@ -310,12 +309,13 @@ def test_a_heavy_model_leaves_the_time_to_neighbourhoods_and_bounds(
 ) -> None:
     """Tests that where building takes too long `lns` gets the time, probing proves, and CP-SAT is not asked."""
     asked: list[float | None] = []
+    plain = lns_module.improved_by_neighbourhoods
 
-    def heard(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcome:
+    def heard(instance: DagInstance, objective: Objective, run: ExactRun, share: object) -> Outcome:
         asked.append(run.time_limit)
-        return lns(instance, objective, replace(run, time_limit=None), iterations=1)
+        return plain(instance, objective, replace(run, time_limit=None), 1)
 
-    monkeypatch.setattr(lns_module, "lns", heard)
+    monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", heard)
     monkeypatch.setattr(module, "TOO_HEAVY", -1.0)  # any time is too long
     monkeypatch.setattr(module, "LEAST_HEAVY", -1.0)
     start = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])

@@ -8,11 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp
+from formulations.dag.bounds.placed_paths import placed_paths, solved_placed_paths
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list
+from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import generate
 from instances.generators.dag.planted import planted_optimum
 from solvers.backends import lns_starts as module
-from solvers.backends.lns_starts import packed_schedule, waste
+from solvers.backends.lns_starts import is_guided, packed_schedule, placed_start, waste, waste_of_shares
 from solvers.problem import DAG
 from solvers.solve import solve
 from tests.runs import run_with
@@ -20,11 +26,12 @@ from tests.strategies import dag_instances
 
 
 def test_packing_where_lists_fail() -> None:
-    """Tests that the one way to fill both GPUs is found where no list scheduler finds it, and by `lns` too."""
+    """Tests that the one way to fill both GPUs is found by CP-SAT, by repaired list schedulers and by `lns`."""
     instance = DagInstance.from_lists(
         [[2, 5]] * 6, [(task, task + 1, 0) for task in range(5)], task_memory=[2, 2, 2, 2, 3, 3], gpu_memory=[7, 7]
     )
-    assert all(solve(instance, name, bounds=[]).schedule is None for name in DAG.warm_starts)
+    assert all(place_by_list(dag_arrays(instance), rank).overflow > 0 for rank in (None, np.zeros(6)))
+    assert all(solve(instance, name, bounds=[]).schedule is not None for name in DAG.warm_starts)
     schedule = packed_schedule(instance, np.zeros((6, 2)), run_with())
     assert schedule is not None
     assert verify_dag_schedule(instance, schedule) == []
@@ -39,6 +46,30 @@ def test_no_packing() -> None:
     result = solve(instance, "lns", threads=1)
     assert result.schedule is None
     assert not result.is_infeasible
+
+
+def test_shares_guide_the_search_where_memory_binds() -> None:
+    """Tests prices by shares, a start that keeps to them, and `lns` with them, which repeats and is no worse."""
+    instance = generate("nasnet", tasks=40, seed=1, cost=CostModel(memory_tightness=0.8, ccr=1.0))
+    assert is_guided(instance, Objective.MAKESPAN)
+    assert not is_guided(instance, Objective.WEIGHTED_COMPLETION)
+    found = solved_placed_paths(instance, Objective.MAKESPAN)
+    assert found.bound == placed_paths(instance, Objective.MAKESPAN)
+    assert found.share is not None
+    assert found.share[~instance.allowed].max(initial=0.0) == 0.0
+    assert found.share.sum(axis=1) == pytest.approx(1.0, abs=1e-3)  # no GPUs of one kind
+    prices = waste_of_shares(instance, found.share)
+    assert (np.isfinite(prices) == instance.allowed).all()
+    gpu = found.share.argmax(axis=1)
+    start = placed_start(instance, Objective.MAKESPAN, 1000.0 * waste_of_shares(instance, np.eye(4)[gpu]))
+    assert start is not None
+    assert verify_dag_schedule(instance, start) == []
+    assert np.mean(start.gpu == gpu) > 0.6
+    first, second = (solve(instance, "lns", threads=1, bounds=[], iterations=4) for _ in range(2))
+    assert first.schedule is not None
+    assert second.schedule is not None
+    assert first.schedule.start.tolist() == second.schedule.start.tolist()
+    assert first.objective <= objective_value(instance, start, Objective.MAKESPAN)
 
 
 def test_little_waste() -> None:
