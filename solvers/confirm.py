@@ -63,7 +63,7 @@ def confirm_bound(
     if bound.confirmed_by is not None:
         return bound, _already(claim_of_bound(objective, bound.value), bound.confirmed_by)
     first = f"{bound.method} ({bound.solver or 'no solver'})"
-    by_search = _is_exact(bound) and bound.solver is not None
+    by_search = _is_exact(bound)
     confirmation = ask_second_model(
         instance, objective, bound, schedule, first, bound.solver, by_search, run, bound.contention
     )

@@ -39,6 +39,9 @@ COUNTED = 500
 COUNTED_SHARE = 0.2
 """Share of the time for that at first, while the layers grow; CP-SAT has as much, and wider layers have the rest."""
 
+PLACED = "work, chains and what memory leaves idle, in every placement of the groups"
+"""What proves a bound for which nothing was searched."""
+
 MAX_PLACEMENTS = 1_000
 """Up to so many placements of the groups each one is a model of its own; above, one model chooses the GPUs."""
 
@@ -81,6 +84,8 @@ class BufferSearch:
             return Outcome(
                 schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=self.seconds, solver=solver
             )
+        if self.seconds == 0 and self._proof is None and ways is not None:
+            self._proof = PLACED
         termination = Termination.FINISHED
         if not is_finished and (self.value is None or bound < self.value):
             termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT

@@ -177,6 +177,17 @@ def _gaps_to_optima(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [Table.of(columns, means.reset_index().to_dict("records"))]
 
 
+def _gaps_by_instance(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return a row per instance with its optimum (a bound where it says so) and every method's gap in percent."""
+    records = []
+    for instance, rows in frame.groupby("instance", sort=False):
+        gaps = rows.set_index("label")["gap"]
+        optimum = f"{rows['bound'].max():.0f}{'' if rows['is_optimum'].all() else ' (bound)'}"
+        shown = {label: f"{100 * gap:.1f}" if gap >= 0 else NONE for label, gap in gaps.items()}
+        records.append({"instance": instance, "optimum": optimum, **shown})
+    return [Table.of([Column(name, name, is_number=name != "instance") for name in records[0]], records)]
+
+
 HEFT, GREEDY, UNTRAINED = "heft", "rtgs greedy", ", untrained"
 """Names of contestants in the rows of `network_shares`, and how that of a network before its training ends."""
 
@@ -254,6 +265,7 @@ MAKERS: Mapping[str, Any] = {
     "actor-critic": _actor_critic,
     "interference": _interference,
     "library": _library,
+    "gaps-by-instance": _gaps_by_instance,
     "gaps-to-optima": _gaps_to_optima,
     "network-shares": network_shares,
     "outside": _outside,

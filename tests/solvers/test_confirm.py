@@ -15,6 +15,7 @@ from heuristics.search.progress import Callback
 from instances.dag.contention import Contention
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
+from instances.dag.pipeline import pipeline_instance
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.backends.highs import HighsAnswer, run_highs
@@ -501,3 +502,21 @@ def test_buffers_are_confirmed_and_lies_caught(
     monkeypatch.setattr("solvers.solve._warm_start", lambda goal, start: None)
     with pytest.raises(ContradictionError, match="MILP"):
         solve(instance, "cp-sat", objective=objective, threads=1, bounds=[], confirm=True)
+
+
+def test_a_search_without_a_solver_may_share_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that CP-SAT is asked twice about what the search for pipelines proves: the second time with index order."""
+    asked: list[bool] = []
+
+    def ask(*_: object, is_plain: bool, **__: object) -> Answer:
+        asked.append(is_plain)
+        return Answer(is_refuted=not is_plain)
+
+    monkeypatch.setattr(SecondCpSat, "ask", ask)
+    costs = {"forward": [5, 5, 5], "backward": [6, 6, 6], "weight": [4, 4, 4]}
+    instance = pipeline_instance(micro_batches=6, transfer=0, limits=4, **costs)
+    result = solve(instance, "cp-sat", bounds=[], threads=1, confirm=True)
+    assert result.bound is not None
+    assert (result.bound.value, result.bound.solver) == (130, None)
+    assert result.bound.confirmed_by == f"{CP_SAT}, windows shared"
+    assert asked == [True, False]

@@ -75,6 +75,10 @@ def test_shares_and_gaps_by_hand() -> None:
     ]
     (table,) = network_shares(pd.DataFrame(rows))
     assert table.to_markdown().splitlines()[-1] == "| net | 4 | 50.0% | 50.0% | 25.0% | 25.0% | 1.025 |"
+    runs = [("a", "x", 0.125, 8, True), ("a", "y", None, 8, True), ("b", "x", 0.0, 9, False), ("b", "y", 0.5, 9, False)]
+    columns = ["instance", "label", "gap", "bound", "is_optimum"]
+    (rows,) = MAKERS["gaps-by-instance"](pd.DataFrame(runs, columns=columns))
+    assert rows.to_markdown().splitlines()[2:] == ["| a | 8 | 12.5 | - |", "| b | 9 (bound) | 0.0 | 50.0 |"]
     runs = [("a", "exact", 10, 10), ("a", "rule", 11, 0), ("b", "exact", 9, 8), ("b", "rule", 9, 0)]
     (gaps,) = MAKERS["gaps-to-optima"](pd.DataFrame(runs, columns=["instance", "method", "objective", "bound"]))
     assert gaps.to_markdown().splitlines()[2:] == ["| exact | 0.0 | 0.0 | 1 |", "| rule | 10.0 | 10.0 | 1 |"]
