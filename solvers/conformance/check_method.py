@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.dag.pipeline import pipeline_instance
 from instances.json_document import content_hash
 from instances.readers.optgap_json import codec_of
+from solvers.lower_bound import lower_bound
 from solvers.methods import KINDS_WITH_RUN
 from solvers.problem import DAG
 from solvers.result import AlteredInstanceError, UnverifiedScheduleError
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from instances.readers.optgap_json import Instance
     from solvers.methods import Kind
     from solvers.result import Result
+    from solvers.run.bound import Bound
 
 
 class ConformanceError(AssertionError):
@@ -71,9 +73,10 @@ def captured_output() -> Iterator[Callable[[], str]]:
                 os.close(copy)
 
 
-def check_instances() -> list[DagInstance]:
+@cache
+def check_instances() -> tuple[DagInstance, ...]:
     """Return the instances of the conformance kit; all have schedules, and each fits into a second of exact solving."""
-    return [
+    return (
         DagInstance.from_lists([], num_gpus=2, name="no tasks"),
         DagInstance.from_lists([[3]], name="one task, one GPU"),
         DagInstance.from_lists([[0, 0], [0, 0], [0, 0]], [(0, 1, 5), (1, 2, 0)], name="all durations 0"),
@@ -110,12 +113,13 @@ def check_instances() -> list[DagInstance]:
             name="jobs with releases and weights",
         ),
         *(_random_instance(seed) for seed in range(4)),
-    ]
+    )
 
 
-def buffered_check_instances() -> list[DagInstance]:
+@cache
+def buffered_check_instances() -> tuple[DagInstance, ...]:
     """Return two small instances whose tasks hold memory until others release it: one with a group, and a pipeline."""
-    return [
+    return (
         DagInstance.from_lists(
             [[2, 3], [3, 2], [2, 2], [1, 4], [2, 1]],
             [(0, 2, 2), (1, 3, 2), (2, 4, 0), (3, 4, 0)],
@@ -128,7 +132,7 @@ def buffered_check_instances() -> list[DagInstance]:
         pipeline_instance(
             micro_batches=2, forward=[2, 3], backward=[3, 2], weight=[1, 2], transfer=1, fused=True, limits=[2, 2]
         ),
-    ]
+    )
 
 
 def _random_instance(seed: int) -> DagInstance:
@@ -183,16 +187,25 @@ def check_method(method: MethodLike) -> None:
 
 
 def _run(instance: DagInstance, method: MethodLike, **options: Any) -> Result:
-    """Solve with one thread; searches get the kit's budget, methods with a run no bounds that would do their work."""
+    """Solve with one thread and no bounds but those that are given; searches get the kit's budget."""
     if kind_of(method) == "search":
         options.setdefault("stop", MaxEvaluations(BUDGET))
-    if kind_of(method) in KINDS_WITH_RUN:
-        options.setdefault("bounds", [])
+    options.setdefault("bounds", [])
     try:
         return solve(instance, method, threads=1, **options)
     except (UnverifiedScheduleError, ContradictionError) as error:
         error.add_note(f"The instance is {instance.name!r}, one of check_instances() in {__name__}.")
         raise
+
+
+def _bounds(instance: DagInstance, method: MethodLike, objective: Objective) -> list[Bound]:
+    """Return what a schedule is held against; nothing for methods with a run, whose work bounds would do."""
+    return [] if kind_of(method) in KINDS_WITH_RUN else _known_bounds(instance, objective)
+
+
+@cache
+def _known_bounds(instance: DagInstance, objective: Objective) -> list[Bound]:
+    return list(lower_bound(instance, objective=objective))
 
 
 def kind_of(method: MethodLike) -> Kind:
@@ -230,7 +243,8 @@ def check_verified(method: MethodLike) -> None:
     """Check that schedules verify, for both objectives, and none is below a bound (`solve` raises otherwise)."""
     for instance in check_instances():
         for objective in FINISH_OBJECTIVES:
-            result = _run(instance, method, objective=objective, seed=1)
+            bounds = _bounds(instance, method, objective)
+            result = _run(instance, method, objective=objective, seed=1, bounds=bounds)
             limited = bool((instance.gpu_memory >= 0).any())
             found = result.schedule is not None
             expect(found or limited, "verified", instance, "a schedule where there are no memory limits")
@@ -245,7 +259,8 @@ def check_released_memory(method: MethodLike) -> None:
     for instance in buffered_check_instances():
         for objective in Objective:
             try:
-                result = _run(instance, method, objective=objective, seed=1)
+                bounds = _bounds(instance, method, objective)
+                result = _run(instance, method, objective=objective, seed=1, bounds=bounds)
             except ValueError as error:
                 expect(": expected " in str(error), "buffers", instance, f"a reason for the refusal, got {error}")
                 continue
