@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import warnings
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -150,10 +151,13 @@ def _from_files(source: InstanceFiles, spec: StudySpec, place: str) -> Iterator[
     for pattern in source.patterns:
         paths = _matching(pattern, spec.folder) or _matching(pattern, Path(os.environ.get(TRACE_FOLDER, spec.folder)))
         if not paths:
-            raise ValueError(
+            said = (
                 f"{place}.files: expected files that match {pattern!r} in {spec.folder} or in the folder that "
-                f"{TRACE_FOLDER} names, got none."
+                f"{TRACE_FOLDER} names, got none"
             )
+            if not source.may_be_absent:
+                raise ValueError(f"{said}.")
+            warnings.warn(f"{said}; these instances are skipped.", stacklevel=2)
         for path in paths:
             try:
                 instance = _read_file(source, spec, path)

@@ -213,6 +213,7 @@ def read_instance_table(
             format_name = table.text("format", choices=list(READERS) if problem.name == DAG else [])
         files = InstanceFiles(
             patterns=table.texts("files"),
+            may_be_absent=table.text("absent", "refuse", choices=("refuse", "skip")) == "skip",
             family=table.text("family", FILE_FAMILY),
             format=format_name,
             parameters={} if format_name is None else table.parameters("parameters"),

@@ -145,10 +145,12 @@ class InstanceFiles:
     """Instances from files; patterns such as ``suite/*.json``, and the family that tables show.
 
     Patterns are relative to the specification, or to the folder of recorded data where nothing matches there. Files are
-    JSON, or of a public format of `instances.readers.dag.read.READERS`, whose options are `parameters`.
+    JSON, or of a public format of `instances.readers.dag.read.READERS`, whose options are `parameters`. With
+    `may_be_absent` a pattern that matches nothing is skipped with a warning.
     """
 
     patterns: tuple[str, ...]
+    may_be_absent: bool = False
     family: str = FILE_FAMILY
     format: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)

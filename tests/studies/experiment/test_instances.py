@@ -124,6 +124,9 @@ def test_files(tmp_path: Path, example_e: DagInstance, join_example: DagInstance
     assert {item.family for item in items} == {"file"}
     with pytest.raises(ValueError, match=r"instances\[0\].files: expected files that match 'x/\*' in .*, got none."):
         expand_instances(study_spec_from_toml(text.replace("*.json", "x/*"), folder=tmp_path))
+    both = text.replace('["*.json"]', '["x/*", "a.json"]\nabsent = "skip"')
+    with pytest.warns(UserWarning, match=r"'x/\*' in .*, got none; these instances are skipped\."):
+        assert len(expand_instances(study_spec_from_toml(both, folder=tmp_path))) == 1
     (tmp_path / "c.json").write_text("{}")
     with pytest.raises(ValueError, match=r"instances\[0\].files, c.json, [^:]*: expected"):
         expand_instances(study_spec_from_toml(text, folder=tmp_path))
