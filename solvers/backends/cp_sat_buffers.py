@@ -17,7 +17,7 @@ from heuristics.dag.buffer_keys import BufferKeys
 from heuristics.dag.buffer_lists import with_best_starts
 from instances.dag.buffers import place_of_task, units
 from instances.dag.objective import objective_value
-from solvers.backends.down_sets import PROOF
+from solvers.backends.down_sets import GROWTH, PROOF
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver
 from solvers.run.outcome import Outcome, Termination
@@ -110,7 +110,7 @@ class BufferSearch:
             elif found.is_complete and self.value is not None:
                 self._proof, bound = PROOF, self.value
             elif not should_stop():
-                self._width *= 2
+                self._width *= GROWTH
         return bound
 
     def _ask_each(self, rows: Sequence[tuple[int, Sequence[int]]], proved: int, share: float = 1.0) -> tuple[int, bool]:
