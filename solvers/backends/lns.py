@@ -200,6 +200,9 @@ HOTTEST, COLDEST = 0.01, 0.0001
 REPAIRS_FROM = 0.5
 """Share of the budget after which windows are repaired: before, annealing would undo what they win."""
 
+GUIDED_REPAIRS_FROM = 0.8
+"""The same where shares guide the search: annealing then wins for longer (measured on graphs of 177 to 921 tasks)."""
+
 
 class Chain:
     """One annealing chain and one choice of windows, both at work on the common incumbent.
@@ -236,6 +239,7 @@ class Chain:
         self._rng = np.random.default_rng([run.seed, member])
         self._search = ReinsertionSearch(instance, objective, start, waste, self._rng)
         self._other_waste, self._anneals = other_waste, 0
+        self._repairs_from = REPAIRS_FROM if other_waste is None else GUIDED_REPAIRS_FROM
         self._windows = WindowChoice(instance, self._rng)
         self._repairs_too = run.threads == 1
         self._only_repairs_later = member % 2 == 1
@@ -248,7 +252,7 @@ class Chain:
             share = self._budget.share(iteration)
             if share >= 1.0 or self._must_stop():
                 return
-            is_late = share >= REPAIRS_FROM
+            is_late = share >= self._repairs_from
             if (is_late and (self._repairs_too or self._only_repairs_later)) or self._windows.covers_everything:
                 self._repair()
             if not (is_late and self._only_repairs_later) and not self._must_stop():
