@@ -494,7 +494,7 @@ def test_buffers_are_confirmed_and_lies_caught(
 ) -> None:
     """Tests that the MILP confirms CP-SAT with buffers, groups and the stage span, and finds what a lie denies."""
     monkeypatch.chdir(tmp_path)
-    instance = random_buffered(3, max_tasks=5)
+    instance = random_buffered(7, max_tasks=5)
     result = solve(instance, "cp-sat", objective=objective, threads=1, bounds=[], confirm=True)
     assert (result.status, result.bound.confirmed_by) == (Status.OPTIMAL, MILP)
     worse = solve(instance, "buffer-list", objective=objective, bounds=[]).objective + 40

@@ -116,7 +116,8 @@ def test_ends_where_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_time_limit_keeps_what_was_found() -> None:
     """Tests that a run that is cut short is no worse than where it began, and proves nothing."""
     instance = generate("layered", tasks=80, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
-    start = min(solve(instance, method).objective for method in ("heft", "cpop", "peft", "etf", "min-min", "max-min"))
+    names = ("heft", "cpop", "peft", "etf", "min-min", "max-min")
+    start = min(solve(instance, name, bounds=[]).objective for name in names)
     result = solve(instance, "down-sets", bounds=[], threads=2, time_limit=1.0)
     assert (result.status, result.termination, result.lower_bound) == (Status.FEASIBLE, Termination.TIME_LIMIT, 0)
     assert result.schedule is not None

@@ -115,7 +115,7 @@ def test_killed_worker_loses_nothing_but_its_run(monkeypatch: pytest.MonkeyPatch
 def test_time_limit_keeps_schedule_and_bound() -> None:
     """Tests that a run that is cut short returns the start and a bound that is no proof."""
     instance = generate("layered", tasks=45, seed=1)
-    result = solve(instance, "milp-disjunctive", bounds=[], time_limit=2.0, threads=1, worker=True)
+    result = solve(instance, "milp-disjunctive", bounds=[], time_limit=1.0, threads=1, worker=True)
     assert result.schedule is not None
     assert result.termination is Termination.TIME_LIMIT
     assert result.status is Status.FEASIBLE
