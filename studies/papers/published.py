@@ -144,13 +144,31 @@ def _ratios(frame: pd.DataFrame, baseline: str, by: Sequence[str], turned: bool 
     """
     tests = jct_tests(frame, baseline)
     values = tests[list(by)].astype(object).where(tests[list(by)].notna(), None).to_numpy().tolist()
-    places = [", ".join(str(value) for value in row if value not in (None, "")) for row in values]
-    cells = [f"{row.ratio:.2f} ({p_text(row.holm_p_value)})" for row in tests.itertuples()]
-    tests = tests.assign(place=places, cell=cells)
+    tests["place"] = [", ".join(str(value) for value in row if value not in (None, "")) for row in values]
+    return _ratio_table(tests, "holm_p_value", f"Mean JCT over that of {baseline}, by {' and '.join(by)}", turned)
+
+
+def _trainings(frame: pd.DataFrame, baseline: str, load: float) -> Sequence[Tabular]:
+    """Return mean JCTs over that of each training of a baseline at a load, with p-values without correction."""
+    import pandas as pd
+
+    frame = frame[frame["load"] == load]
+    counts = frame.groupby("label")["repetition"].transform("nunique")
+    found = [
+        jct_tests(frame[(counts == 1) | (frame["repetition"] == number)], baseline).assign(
+            place=f"training {number + 1}"
+        )
+        for number in sorted(frame.loc[frame["label"] == baseline, "repetition"].unique())
+    ]
+    return _ratio_table(pd.concat(found), "p_value", f"Mean JCT over that of {baseline} at load {load}", turned=False)
+
+
+def _ratio_table(tests: pd.DataFrame, p_value: str, title: str, turned: bool) -> Sequence[Tabular]:
+    """Return a table of ratios with p-values in brackets, from rows of `jct_tests` with a place each."""
+    tests["cell"] = [f"{ratio:.2f} ({p_text(p)})" for ratio, p in zip(tests["ratio"], tests[p_value], strict=True)]
     across, down, heading = ("label", "place", "instances") if turned else ("place", "label", "method")
     table = tests.pivot(index=down, columns=across, values="cell").loc[tests[down].unique(), tests[across].unique()]
     columns = [Column(heading, down), *(Column(name, name, is_number=True) for name in table.columns)]
-    title = f"Mean JCT over that of {baseline}, by {' and '.join(by)}"
     return [Table.of(columns, table.reset_index().to_dict("records"), title=title)]
 
 
@@ -271,6 +289,7 @@ MAKERS: Mapping[str, Any] = {
     "outside": _outside,
     "plan-distance": _plan_distance,
     "ratios": _ratios,
+    "trainings": _trainings,
     "online": lambda frame: summary_tables(online_summary(frame)),
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
     "study": _study_tables,
