@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import math
 import os
@@ -50,6 +51,15 @@ def pytest_configure(config: pytest.Config) -> None:
         COMPILATION.is_timed = True  # all tests together need all kernels: no second is spent on them as plain Python
         if hasattr(config, "workerinput"):
             _rewrite_a_share(config, config.workerinput)
+        else:
+            atexit.register(_say_cpu)
+
+
+def _say_cpu() -> None:
+    """Say what all tests took of the processor, in this process and those that it started: at most ten minutes."""
+    spent = os.times()
+    total = spent.user + spent.system + spent.children_user + spent.children_system
+    print(f"{total:.0f} s of CPU, {spent.system + spent.children_system:.0f} s of them in the system")
 
 
 def _rewrite_a_share(config: pytest.Config, worker: dict[str, str]) -> None:
