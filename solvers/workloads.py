@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from instances.clusters.cluster import parse_cluster
 from instances.dag.contention import Contention
 from instances.fields import one_of
 from instances.spelling import did_you_mean
@@ -30,7 +31,7 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
     **arguments
         For a family of DAGs those of `instances.generators.dag.generate.generate` (``tasks`` and ``seed`` are
         required), for a family of jobs those of `instances.generators.jobs.generate.generate_jobs` (``jobs`` and
-        ``seed`` are required).
+        ``seed`` are required). ``cluster`` may be a text, as the command takes it.
 
     Raises
     ------
@@ -42,14 +43,14 @@ def generate_any(family: str, **arguments: Any) -> DagInstance | JobsInstance:
     Examples
     --------
     >>> import optgap
-    >>> optgap.generate("layered", tasks=8, seed=1, cluster=optgap.parse_cluster("mixed-3"))
+    >>> optgap.generate("layered", tasks=8, seed=1, cluster="mixed-3")
     DagInstance('layered-n8-s1': 8 tasks, 9 edges, 1 job(s), 3 GPUs)
     """
     known: list[str] = []
     for problem in PROBLEMS.values():
         families = resolved(problem.families)
         if family in families:
-            made: DagInstance | JobsInstance = resolved(problem.generate)(family, **arguments)
+            made: DagInstance | JobsInstance = resolved(problem.generate)(family, **_with_cluster(arguments))
             return made
         known += families
     raise ValueError(f"family: expected one of {', '.join(known)}, got {family!r}{did_you_mean(family, known)}.")
@@ -63,7 +64,8 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
     format_name
         A name that ``optgap convert --list`` shows.
     **options
-        Options of the format's reader; most formats of DAGs take ``cluster``, ``cost`` and ``seed``.
+        Options of the format's reader; most formats of DAGs take ``cluster``, which may be a text as the command takes
+        it, ``cost`` and ``seed``.
 
     Raises
     ------
@@ -84,11 +86,17 @@ def convert(format_name: str, path: str | PathLike[str], **options: Any) -> DagI
     for problem in PROBLEMS.values():
         readers = resolved(problem.readers)
         if format_name in readers:
-            instance: DagInstance | JobsInstance = resolved(problem.read)(format_name, path, **options)
+            instance: DagInstance | JobsInstance = resolved(problem.read)(format_name, path, **_with_cluster(options))
             return instance
         known += readers
     hint = did_you_mean(format_name, known)
     raise ValueError(f"format: expected one of {', '.join(known)}, got {format_name!r}{hint}.")
+
+
+def _with_cluster(options: dict[str, Any]) -> dict[str, Any]:
+    """Read a cluster that is given as a text."""
+    cluster = options.get("cluster")
+    return {**options, "cluster": parse_cluster(cluster)} if isinstance(cluster, str) else options
 
 
 def verify(

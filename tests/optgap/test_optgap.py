@@ -63,6 +63,16 @@ def test_methods_by_problem() -> None:
         optgap.methods("tasks")
 
 
+def test_a_cluster_may_be_a_text() -> None:
+    """Tests that a preset or servers in words are read where a cluster is expected."""
+    preset = optgap.generate("chains", tasks=6, seed=1, cluster=optgap.parse_cluster("mixed-3"))
+    assert optgap.generate("chains", tasks=6, seed=1, cluster="mixed-3").sha256 == preset.sha256
+    jobs = optgap.generate("jobs-small", jobs=3, seed=1, cluster="2*4xV100-16GB")
+    assert [jobs.num_servers, jobs.num_gpus] == [2, 8]
+    with pytest.raises(ValueError, match="cluster"):
+        optgap.generate("chains", tasks=6, seed=1, cluster="mixed-33")
+
+
 def test_generate_and_convert_name_what_is_known() -> None:
     """Tests that an unknown family or format is refused with the names that would work."""
     with pytest.raises(
