@@ -216,6 +216,6 @@ def _schedule_dynamically(instance: DagInstance, rule: int, contention: Contenti
     """Return the schedule of `build_dynamic` under contention."""
     level = static_levels(dag_arrays(instance))
     schedule = within_memory(instance, lambda arrays: build_dynamic(arrays, rule, level))
-    if schedule is None or contention is Contention.NONE:
+    if schedule is None or Contention(contention) is Contention.NONE:
         return schedule
     return retime(instance, Placement(np.array(schedule.gpu), np.array(schedule.start), 0), contention)

@@ -79,6 +79,7 @@ def test_instances_are_sent_once(heft_example: DagInstance, content: bytes) -> N
     assert done.answer.is_interrupted
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("my_methods")
 def test_runs_of_a_study_that_is_gone_are_ended(
     heft_example: DagInstance, content: bytes, monkeypatch: pytest.MonkeyPatch

@@ -111,8 +111,9 @@ ERRORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("my_methods")
-@pytest.mark.parametrize("bad", [["raises", "dies"], pytest.param(list(ERRORS), marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("bad", [["raises", "dies"], list(ERRORS)], ids=len)
 def test_bad_methods_become_rows(tmp_path: Path, bad: list[str]) -> None:
     """Tests that exceptions, dead, endless and greedy runs are recorded as failed, and all others are made."""
     names = ("good", "is_cold", *bad, "prints")

@@ -20,7 +20,8 @@ LONGEST_SECONDS = 1.6
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a fork server and SIGKILL")
-@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [3, 10])
 def test_kills_at_random_moments_change_nothing(kills: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that after several SIGKILLs a study ends with the rows of an undisturbed one, none lost, none twice."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
