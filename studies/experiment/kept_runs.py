@@ -1,5 +1,6 @@
 """The deterministic columns of a store in one compressed file, and the store that comes back from it.
 
+What ends where the machine lets it, or says how long it took, can be kept as it was measured, in a file of its own.
 What is no study keeps the rows that its command writes, in the same way.
 """
 
@@ -49,10 +50,14 @@ METHOD_PHASE = "method"
 """Phase of the runs that are compared; the others bound the instances."""
 
 
-def kept_text(folder: Path) -> str:
+def kept_text(folder: Path, *, measured: bool = False) -> str:
     """Return the deterministic columns of a finished study as a JSON document of arrays, one per column.
 
-    Runs of methods whose budget is in seconds are left out: they end where the machine lets them.
+    Parameters
+    ----------
+    measured
+        Runs of methods whose budget is in seconds end where the machine lets them and are left out. True keeps these
+        runs as they were measured, and leaves out those with a budget in evaluations.
 
     Raises
     ------
@@ -65,7 +70,8 @@ def kept_text(folder: Path) -> str:
         unfinished = store.select("SELECT count(*) FROM runs WHERE is_planned AND state != 'finished'")[0][0]
         if unfinished:
             raise ValueError(f"runs: expected a study whose runs are all finished, got {unfinished} others.")
-        where = {"runs": f" WHERE is_planned AND (budget_seconds IS NULL OR phase != '{METHOD_PHASE}')"}
+        other = "budget_evaluations" if measured else "budget_seconds"
+        where = {"runs": f" WHERE is_planned AND ({other} IS NULL OR phase != '{METHOD_PHASE}')"}
         document: dict[str, Any] = {"format": FORMAT}
         for table, columns in TABLES.items():
             order = "" if table == "study" else " ORDER BY position"
@@ -89,23 +95,25 @@ def kept_sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_kept_runs(folder: Path, path: Path) -> str:
+def write_kept_runs(folder: Path, path: Path, *, measured: bool = False) -> str:
     """Write the deterministic columns of a finished study to a file that ends in ``.json.gz``; return its hash.
 
     Raises as `kept_text`, and an `OSError` if the file cannot be written.
     """
-    text = kept_text(folder)
+    text = kept_text(folder, measured=measured)
     write_text(path, text)
     return kept_sha256(text)
 
 
-def write_kept_rows(source: Path, path: Path) -> str:
+def write_kept_rows(source: Path, path: Path, *, measured: bool = False) -> str:
     """Write the rows of a file that a command has written, without seconds, to a ``.json.gz``; return their hash.
 
     Parameters
     ----------
     source
         A ``.csv`` with a heading, or a file with a JSON object on every line, or with one that has a list ``rows``.
+    measured
+        Whether to keep the seconds too, as they were measured.
 
     Raises
     ------
@@ -126,7 +134,7 @@ def write_kept_rows(source: Path, path: Path) -> str:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{source.name}: expected rows as JSON objects, got something else ({error}).") from error
     frame = pd.DataFrame(rows)
-    columns = [name for name in frame.columns if not str(name).endswith(SECONDS)]
+    columns = [name for name in frame.columns if measured or not str(name).endswith(SECONDS)]
     values = frame[columns].astype(object).where(frame[columns].notna(), None).to_numpy().tolist()
     document = {"format": ROWS_FORMAT, "columns": columns, "rows": values}
     kept = json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n"

@@ -47,12 +47,15 @@ class KeptStudy:
         Content hash of the kept document.
     rows_by
         Command that makes the rows, where they are of no study.
+    measured
+        Whether the runs had a budget in seconds, or the rows say seconds, so that no other run gives them again.
     """
 
     name: str
     sha256: str
     specification: str | None = None
     rows_by: str | None = None
+    measured: bool = False
 
     @property
     def path(self) -> Path:
@@ -241,11 +244,32 @@ def network_shares(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [Table.of(columns, records)]
 
 
-def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
-    """Return the table of `studies.papers.outside.compare`, without times."""
+def worst_ratios(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return a row per heuristic with the worst ratio that a search found, and the ratios on random instances.
+
+    Rows are those of ``tests.benchmarks.run_adversary_table``.
+    """
+    numbers = frame.assign(other_seeds=frame["other_seeds"].astype("float64"))
+    records = numbers.sort_values("ratio", ascending=False, kind="stable").to_dict("records")
+    columns = (
+        Column("method", "method"),
+        Column("largest ratio found", lambda row: f"{row['ratio']:.2f} ({row['value']} / {row['optimum']})", str, True),
+        Column("confirmed by", lambda row: (row["confirmed_by"] or NONE).partition(",")[0]),
+        Column("median of ten other seeds", "other_seeds", lambda ratio: f"{ratio:.2f}" if ratio > 0 else NONE, True),
+        *(Column(f"random: {name}", name, "{:.3f}".format, True) for name in ("mean", "median", "largest")),
+    )
+    return [Table.of(columns, records)]
+
+
+def _outside(frame: pd.DataFrame, headings: Sequence[str] = ()) -> Sequence[Tabular]:
+    """Return the table of `studies.papers.outside.compare`, or some of its columns; no times where rows have none."""
     from studies.papers.outside.compare import summary
 
-    return [summary(frame.to_dict("records"))]
+    table = summary(frame.to_dict("records"))
+    chosen = [table.headings.index(name) for name in headings or table.headings]
+    rows = [[row[index] for index in chosen] for row in table.rows]
+    names = [table.headings[index] for index in chosen]
+    return [Table(headings=names, rows=rows, numbers=table.numbers, records=table.records)]
 
 
 def _interference(frame: pd.DataFrame) -> Sequence[Tabular]:
@@ -281,6 +305,7 @@ def _plan_distance(frame: pd.DataFrame) -> Sequence[Tabular]:
 
 MAKERS: Mapping[str, Any] = {
     "actor-critic": _actor_critic,
+    "adversary": worst_ratios,
     "interference": _interference,
     "library": _library,
     "gaps-by-instance": _gaps_by_instance,
@@ -342,18 +367,23 @@ class PublishedOptions:
         None, "Folder of a finished study, or file of rows (CSV or JSON), to keep in the file of --out.", metavar="DIR"
     )
     out: Path | None = option(None, "File that ends in .json.gz, for --keep.", metavar="FILE", file="written")
+    measured: bool = option(
+        False, "With --keep: keep seconds of rows, or only runs of a budget in seconds, as measured."
+    )
 
 
 def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
     """Make, list or keep."""
     if (chosen.keep is None) != (chosen.out is None):
         raise BadInputError("--keep: expected a folder together with the file of --out, got one of the two.")
+    if chosen.measured and chosen.keep is None:
+        raise BadInputError("--measured: expected --keep with it, got none.")
     if chosen.keep is not None and chosen.out is not None:
         if not chosen.out.name.endswith(".json.gz"):
             raise BadInputError(f"--out: expected a name that ends in .json.gz, got {chosen.out.name}.")
         with reading(chosen.keep), writing(chosen.out):
             write = write_kept_runs if chosen.keep.is_dir() else write_kept_rows
-            sha256 = write(chosen.keep, chosen.out)
+            sha256 = write(chosen.keep, chosen.out, measured=chosen.measured)
         row = {"file": str(chosen.out), "bytes": str(chosen.out.stat().st_size), "sha256": sha256}
         return [Table(headings=list(row), rows=[list(row.values())], numbers=["bytes"], records=[row])]
     if chosen.restore is not None and chosen.table is None:
@@ -372,6 +402,13 @@ def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
     return published_table(chosen.table)
 
 
+def _state(table: PublishedTable, kept: Mapping[str, KeptStudy]) -> str:
+    """Say whether the runs behind a table are kept."""
+    if table.kept is None:
+        return f"not kept: {table.cost}"
+    return "kept as measured" if kept[table.kept].measured else "kept"
+
+
 def list_of_tables() -> Table:
     """Return the list of published tables with what makes each of them again."""
     kept = kept_studies()
@@ -385,7 +422,7 @@ def list_of_tables() -> Table:
     rows = [
         {
             "name": table.name,
-            "state": "kept" if table.kept else f"not kept: {table.cost}",
+            "state": _state(table, kept),
             "page": table.page,
             "way": table.way,
             "runs": NONE if table.kept is None else kept[table.kept].command,
@@ -418,5 +455,5 @@ PUBLISHED = PaperStudy(
     document=lambda result, chosen: {"tables": [each.to_dict() for each in result]},
     has_markdown=True,
     markdown_tables=lambda result: result,
-    description="The runs are in studies/published: every column that the same command gives again, without seconds.",
+    description="The runs are in studies/published: what the same command gives again, and times as measured once.",
 )

@@ -412,7 +412,7 @@ def summary(rows: list[dict[str, Any]]) -> Table:
         Column("instances", "instances", str, True),
         Column("objective, theirs / ours", "ratio", "{:.3f}".format, True),
         Column("ours better, equal, worse", "signs"),
-        Column("time, same", "time", "{:.1f}".format, True),
+        Column("processor time, theirs / ours", "time", "{:.1f}".format, True),
     ]
     return Table.of([each for each in columns if all(each.field in record for record in records)], records)
 

@@ -19,6 +19,7 @@ from studies.experiment.kept_runs import (
     write_kept_runs,
 )
 from studies.experiment.store import StudyStore
+from studies.papers.published import kept_studies
 from tests.studies.experiment.run_here import run_here
 from tests.studies.experiment.study_specs import small_spec
 
@@ -58,6 +59,16 @@ def test_a_study_made_twice_keeps_the_same(folder: Path, tmp_path: Path) -> None
     assert kept_sha256(kept_text(tmp_path)) == kept_sha256(read_text(folder / FILE))
 
 
+def test_measured_runs_are_kept_apart(tmp_path: Path) -> None:
+    """Tests that runs with a budget in seconds are kept if asked for, without the others, and come back as before."""
+    kept = kept_studies()["whales_seconds"]
+    restore_store(kept.path, tmp_path, kept.sha256)
+    assert kept.measured
+    assert kept_text(tmp_path, measured=True) == read_text(kept.path)
+    budgets = [json.loads(text)["runs"]["budget"] for text in (read_text(kept.path), kept_text(tmp_path))]
+    assert [set(each) for each in budgets] == [{"-", "1 s"}, {"-"}]
+
+
 def test_rows_come_back(tmp_path: Path) -> None:
     """Tests that rows of CSV, of JSON lines and of a document are kept alike, without seconds, to the last digit."""
     rows = [{"a": 0.1 + 0.2, "b": "x", "c": None, "own_seconds": 1.5}, {"a": 2.0, "b": "y", "c": 3.0, "own_seconds": 2}]
@@ -68,6 +79,8 @@ def test_rows_come_back(tmp_path: Path) -> None:
     assert len(found) == 1
     frame = kept_rows(tmp_path / "csv.json.gz", found.pop())
     pd.testing.assert_frame_equal(frame, pd.DataFrame(rows).drop(columns="own_seconds"))
+    write_kept_rows(tmp_path / "r.jsonl", tmp_path / "all.json.gz", measured=True)
+    pd.testing.assert_frame_equal(kept_rows(tmp_path / "all.json.gz"), pd.DataFrame(rows))
     with pytest.raises(ValueError, match=r"csv\.json\.gz: expected the content 0"):
         kept_rows(tmp_path / "csv.json.gz", "0" * 64)
     (tmp_path / "r.json").write_text("{\n}")

@@ -38,13 +38,15 @@ PAGES = ("README.md", "studies/README.md")
 COMPARING = re.compile(
     r"\b(better|worse|best|worst|smaller|larger|lower|higher|faster|slower|shorter|longer|beats?|loses?|exceeds?|"
     r"more than|less than|fewer|outperforms?|significant(ly)?|as good as|as well|twice as|times as|against \d+|"
-    r"falls?|rises?)\b"
+    r"falls?|rises?|agrees?|repeats|repeated|optimal|proved all|proves all|median ratio|same \w+ optima|acts on)\b|"
+    r"\d %"
 )
 """Words of a statement that compares methods."""
 
 NO_COMPARISON = re.compile(
     r"lower bounds?|best (proven|heuristic|schedule|bounds)|worst minus the best|worst cases?|thing better exists|"
-    r"less than a minute|works as well|worse instances may exist|the rise is paired|best that is known"
+    r"less than a minute|works as well|worse instances may exist|the rise is paired|best that is known|"
+    r"95 % bootstrap|were not repeated|the first 2\.5 % and the last 10 %"
 )
 """Uses of these words that compare nothing."""
 
@@ -115,6 +117,37 @@ def test_every_statement_that_compares_has_a_table(page: str) -> None:
     assert [text for text in texts if not any(text in one for one in found)] == []
 
 
+NUMBER = re.compile(r"(?<![\w./])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+SETTING = re.compile(r"p < 0\.\d+|loads? [\d., and]*\d")
+"""Numbers in a text, and those among them that are no results."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_numbers_of_claims_are_in_their_tables(page: str) -> None:
+    """Tests that every percentage and decimal of these sentences is a rounded number of a table of its claims.
+
+    "2 % better" may stand for a ratio of 1.02 or of 0.98.
+    """
+    made: dict[str, list[float]] = {}
+    for sentence in statements(page):
+        names = {claim.table for claim in claims() if claim.page == page and claim.text in sentence} - {"adversary"}
+        if not names:
+            continue
+        for name in names - set(made):
+            text = "\n".join(table.to_markdown() for table in published_table(name))
+            found = [float(number.replace(",", "")) for number in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)]
+            near = [each for each in found if 0.5 < each < 2]
+            made[name] = [*found, *(100 * abs(each - 1) for each in near), *(100 * abs(1 / each - 1) for each in near)]
+        known = [number for name in names for number in made[name]]
+        results = SETTING.sub("", sentence)
+        for told in NUMBER.finditer(results):
+            text = told.group().replace(",", "")
+            if "." in text or re.match(r"( (and|to) [\d.]+)* %", results[told.end() :]):
+                half = 0.5 * 10.0 ** -len(text.partition(".")[2]) + 1e-9
+                assert any(abs(number - float(text)) <= half for number in known), f"{told.group()}: {sentence}"
+
+
 def test_claims_name_tables() -> None:
     """Tests that the table of every claim is published."""
     assert {claim.table for claim in claims()} <= set(published_tables())
@@ -127,6 +160,8 @@ def test_misuse_is_named(run: Run, tmp_path: Path) -> None:
     assert "expected one of online" in ended.err
     ended = run("study", "published", "--keep", str(tmp_path))
     assert (ended.status, "--keep: expected a folder together with the file of --out" in ended.err) == (2, True)
+    ended = run("study", "published", "--measured")
+    assert (ended.status, "--measured: expected --keep with it" in ended.err) == (2, True)
     ended = run("study", "published", "--restore", str(tmp_path / "new"))
     assert (ended.status, "--restore: expected the name of a table with it" in ended.err) == (2, True)
     with pytest.raises(ValueError, match="table: expected one whose runs are kept"):
