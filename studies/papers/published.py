@@ -80,8 +80,10 @@ class PublishedTable:
         Name of the kept study; None where the runs are not kept.
     make, options
         Key of `MAKERS` with its parameters, where the runs are kept.
-    command, cost
-        Command that runs everything again, where the runs are not kept, and what it takes.
+    columns
+        Headings of the columns that the page shows, without notes; empty for all.
+    command, cost, heading
+        Where the runs are not kept: the command that makes them, what it takes, and how the table begins on the page.
     """
 
     name: str
@@ -89,8 +91,10 @@ class PublishedTable:
     kept: str | None = None
     make: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    columns: Sequence[str] = ()
     command: str | None = None
     cost: str | None = None
+    heading: str | None = None
 
     @property
     def way(self) -> str:
@@ -261,15 +265,11 @@ def worst_ratios(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [Table.of(columns, records)]
 
 
-def _outside(frame: pd.DataFrame, headings: Sequence[str] = ()) -> Sequence[Tabular]:
-    """Return the table of `studies.papers.outside.compare`, or some of its columns; no times where rows have none."""
+def _outside(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the table of `studies.papers.outside.compare`, without times where the rows have none."""
     from studies.papers.outside.compare import summary
 
-    table = summary(frame.to_dict("records"))
-    chosen = [table.headings.index(name) for name in headings or table.headings]
-    rows = [[row[index] for index in chosen] for row in table.rows]
-    names = [table.headings[index] for index in chosen]
-    return [Table(headings=names, rows=rows, numbers=table.numbers, records=table.records)]
+    return [summary(frame.to_dict("records"))]
 
 
 def _interference(frame: pd.DataFrame) -> Sequence[Tabular]:
@@ -335,14 +335,22 @@ def published_table(name: str) -> Sequence[Tabular]:
         raise ValueError(f"table: expected one whose runs are kept ({known}), got {name!r}.")
     kept = kept_studies()[table.kept]
     if kept.rows_by is not None:
-        rows: Sequence[Tabular] = MAKERS[table.make](kept_rows(kept.path, kept.sha256), **table.options)
-        return rows
-    with tempfile.TemporaryDirectory(prefix="optgap-published-") as folder:
-        restore_store(kept.path, Path(folder), kept.sha256)
-        with StudyStore(Path(folder)) as store:
-            frame = to_frame(store)
+        frame = kept_rows(kept.path, kept.sha256)
+    else:
+        with tempfile.TemporaryDirectory(prefix="optgap-published-") as folder:
+            restore_store(kept.path, Path(folder), kept.sha256)
+            with StudyStore(Path(folder)) as store:
+                frame = to_frame(store)
     made: Sequence[Tabular] = MAKERS[table.make](frame, **table.options)
-    return made
+    return [_some_columns(each.table(), table.columns) for each in made] if table.columns else made
+
+
+def _some_columns(table: Table, headings: Sequence[str]) -> Table:
+    """Return the columns of a table that have one of these headings, without notes."""
+    chosen = [number for number, heading in enumerate(table.headings) if heading in headings]
+    names = [table.headings[number] for number in chosen]
+    rows = [[row[number] for number in chosen] for row in table.rows]
+    return Table(headings=names, rows=rows, numbers=table.numbers, title=table.title, records=table.records)
 
 
 def table_names() -> list[str]:
