@@ -52,14 +52,19 @@ def pytest_configure(config: pytest.Config) -> None:
         if hasattr(config, "workerinput"):
             _rewrite_a_share(config, config.workerinput)
         else:
-            atexit.register(_say_cpu)
+            atexit.register(_say_cpu, os.times())
 
 
-def _say_cpu() -> None:
-    """Say what all tests took of the processor, in this process and those that it started: at most ten minutes."""
-    spent = os.times()
-    total = spent.user + spent.system + spent.children_user + spent.children_system
-    print(f"{total:.0f} s of CPU, {spent.system + spent.children_system:.0f} s of them in the system")
+def _say_cpu(start: os.times_result) -> None:
+    """Say what all tests took of the processor, in this process and those that it started: at most ten minutes.
+
+    A shell may turn itself into this process after it has run others, such as an installation: what they took is in
+    `start`.
+    """
+    end = os.times()
+    system = end.system + end.children_system - start.children_system
+    total = end.user + end.children_user - start.children_user + system
+    print(f"{total:.0f} s of CPU, {system:.0f} s of them in the system")
 
 
 def _rewrite_a_share(config: pytest.Config, worker: dict[str, str]) -> None:

@@ -53,6 +53,7 @@ def test_versions_are_the_measured_pair() -> None:
     assert version("ortools").startswith("9.15.")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("order", [0, 1], ids=["highspy first", "ortools first"])
 def test_both_solvers_in_one_process(order: int) -> None:
     """Tests that both load and solve in one process, whichever is imported first; highspy >= 1.15 does not load."""

@@ -134,6 +134,7 @@ def test_kernels_are_compiled_once(tmp_path: Path) -> None:
     assert program.run(**cache)["functions"] == 0
 
 
+@pytest.mark.whole
 def test_without_a_folder_kernels_are_compiled_with_one_warning(tmp_path: Path) -> None:
     """Tests files in place of all folders for a cache: the program works, and says once that it compiles every time."""
     program = Program(tmp_path)
@@ -153,6 +154,7 @@ def test_sort_by_is_a_stable_sort(keys: list[int]) -> None:
     assert order.tolist() == np.argsort(np.array(keys, dtype=np.int64), kind="stable").tolist()
 
 
+@pytest.mark.whole
 def test_arrays_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that kernels free all arrays that they make, also those that one hands to another."""
     monkeypatch.setattr(_BriefDispatcher, "__call__", _Dispatcher.__call__)  # as plain Python they make none

@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 from solvers.methods import JOBS_METHODS
 from tests.check_latex import check_latex
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 

@@ -190,6 +190,7 @@ def check_files(folder: Path) -> Library:
     return library
 
 
+@pytest.mark.whole
 def test_another_process_that_is_killed(folder: Path) -> None:
     """Tests that two processes improve the same and other entries at once, one is killed, and nothing is lost."""
     context = multiprocessing.get_context("spawn")

@@ -85,6 +85,7 @@ def _hard_milp() -> CompiledMilp:
     return compile_milp(DisjunctiveModel(instance, Objective.MAKESPAN, within).pyomo_model, has_start=False)[0]
 
 
+@pytest.mark.whole
 def test_killed_worker_loses_nothing_but_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a worker that is killed from outside leaves the bound that it had reported."""
     workers: list[subprocess.Popen[bytes]] = []

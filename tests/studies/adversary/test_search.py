@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from instances.dag.schedule import DagSchedule
     from studies.adversary.ratio import WorstCase
 
+pytestmark = pytest.mark.whole
+
 
 FAMILY = RandomFamily(tasks=5, gpus="mixed-2", max_duration=9)
 COOLING = Cooling(steps=12)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 SMALL = ("--tasks", "5", "--gpus", "mixed-2", "--max-duration", "9", "--steps", "14", "--random", "3")
 

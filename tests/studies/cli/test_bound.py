@@ -36,6 +36,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solvers.backends.highs_worker.run_highs_in_worker", run_highs)
 
 
+@pytest.mark.whole
 def test_files_and_document_agree_with_the_library(run: Run, heft_example: DagInstance, tmp_path: Path) -> None:
     """Tests that CSV, LaTeX and JSON hold the values, proofs and confirmations that `lower_bound` returns."""
     instance = replace(heft_example, name="a_b%")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from studies.experiment.specification import StudySpec
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 HEURISTIC_KINDS = ("construction", "search")
 
 METHODS_OF_TESTS = "".join(f'[[methods]]\nmethod = "{name}"\n' for name in ("heft", "round-robin", "random-search"))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 SPEC = """
 [study]

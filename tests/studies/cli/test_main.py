@@ -50,6 +50,7 @@ def _start(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.whole
 def test_exit_status_reaches_the_shell() -> None:
     """Tests that a process ends with status 0 for help and 2 for misuse, and only then writes to stderr."""
     helped, misused = _start("--help"), _start("solve")
@@ -314,6 +315,7 @@ def test_bounds_that_are_there_are_printed(
     assert ended.document["left_out"] == ["mean-busy-time", "energetic"]
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_closed_and_full_streams_keep_the_status(example_file: str, tmp_path: Path, example_e: DagInstance) -> None:
     """Tests an answer and misuse without stdout or stderr, and with characters that the encoding does not have."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).parents[3]
 HEAVY = (
     *("numpy", "numba", "ortools", "highspy", "matplotlib", "networkx", "deap", "pydot", "scipy", "pandas"),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture
 def worked(tmp_path: Path) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 NO_REFERENCE = f"{SMALL.partition('[reference]')[0]}[reference]\nbounds = ['area']\n"
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Ended, Run
 
+pytestmark = pytest.mark.whole
+
 
 SMALL = ("--steps", "900", "--set", "warm_up=100", "--set", "validate_every=300", "--set", "target_every=100")
 

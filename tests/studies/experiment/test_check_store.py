@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture
 def copied(finished_small: Path, tmp_path: Path) -> Path:

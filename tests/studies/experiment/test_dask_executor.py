@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from studies.experiment.run_study import StudyState
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture
 def content(heft_example: DagInstance, tmp_path: Path) -> bytes:

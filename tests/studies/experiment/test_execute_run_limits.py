@@ -16,6 +16,8 @@ from tests.studies.experiment.study_specs import limited_spec
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("my_methods")

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from studies.experiment.execute_run import RunOrder
     from studies.experiment.run_study import StudyState
 
+pytestmark = pytest.mark.whole
+
 
 EXACT = ('\n[[reference.exact]]\nmethod = "cp-sat"\ntime_limit = 20\n', "")
 ROOT = Path(__file__).parents[3]

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 DETERMINISTIC = "sha256, label, budget, repetition, seed, objective, bound, schedule, figures, state"
 
 

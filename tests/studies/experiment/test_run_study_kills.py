@@ -15,6 +15,8 @@ from studies.experiment.store import StudyStore
 from tests.studies.experiment.killed_study import NAP, SPEC, run_in_process
 from tests.studies.experiment.study_answers import answers_of
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).parents[3]
 LONGEST_SECONDS = 1.6
 

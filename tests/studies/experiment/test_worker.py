@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from instances.dag.instance import DagInstance
 
+pytestmark = pytest.mark.whole
+
 METHODS = """
 import os
 import time

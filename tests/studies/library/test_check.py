@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from instances.library.ledger import KnownBound, LedgerEntry
     from instances.library.library import Library
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Library:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
     from instances.library.library import Library
 
+pytestmark = pytest.mark.whole
+
 
 HEURISTICS = UpdatePlan(methods=["critical-path", "round-robin", "random"])
 EXACT = UpdatePlan(methods=["bounds", "heft", "srtf", "cp-sat"])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 
 STEPS = 800

@@ -88,7 +88,7 @@ def test_measured_sample() -> None:
         assert features.sum() == 4  # class, replicas, partner, kind
 
 
-@pytest.mark.training
+@pytest.mark.whole
 @pytest.mark.parametrize("world", [WORLD, GENERATED["shared-gpus"]], ids=["measured", "generated"])
 def test_unseen_pairs_are_unseen(world: World) -> None:
     """Tests that no pair of the unseen part is trained on or in the seen part, whose pairs all are trained on."""
@@ -130,7 +130,7 @@ def test_numbers(study: InterferenceStudy) -> None:
         assert f"{by['ridge'].error_y:.4f}±{by['ridge'].error_y_se:.4f}" in text
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_a_sum_of_classes_is_found_by_the_ridge(study: InterferenceStudy) -> None:
     """Tests on y that is a sum over classes on each kind: the ridge orders unseen pairs well, and the note says so."""
     by = {one.model: one for one in study.summaries() if one.part == "unseen"}
@@ -179,7 +179,7 @@ def test_command(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stud
     assert written_rows == interference_table(study).to_markdown().splitlines()[2 : 2 + len(written_rows)]
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_absent_pairs_are_skipped_with_a_reason(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without the measured pairs the other worlds run and the reason is told."""
     monkeypatch.chdir(tmp_path)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
     from studies.experiment.run_study import StudyState
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from tests.studies.run_command import Run
 
+pytestmark = pytest.mark.whole
+
 
 SMALL = {"placements": 120, "pairs": 1000, "resamples": 40}
 

@@ -8,7 +8,7 @@ import pytest
 
 from studies.papers.simple_spread import LANDMARKS, MOVES, SimpleSpread
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 
 def test_moves_and_walls() -> None:

@@ -16,6 +16,8 @@ from studies.papers.timed_decisions import (
     measure_decisions,
 )
 
+pytestmark = pytest.mark.whole
+
 
 def test_busy_cluster_is_what_it_says() -> None:
     """Tests sizes, releases and lengths of the jobs that run throughout and of those that arrive."""

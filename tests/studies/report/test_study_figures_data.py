@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+pytestmark = pytest.mark.whole
+
 
 BUDGET = "2000 evaluations"
 

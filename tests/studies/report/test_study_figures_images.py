@@ -13,6 +13,8 @@ from tests.studies.report.figure_baselines import BASELINE, jobs_drawers, save, 
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.whole
+
 
 TOLERANCE = 3.0
 """Root mean square of the differences of pixels, of 255; other antialiasing gives about 1."""

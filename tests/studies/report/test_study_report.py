@@ -21,6 +21,8 @@ from tests.studies.report.page_structure import PageStructure
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.whole
+
 EVIL = "<script>alert(1)</script> & 'x' $x^{$"
 BOOM = 'ValueError: <b>boom</b> & "bang"'
 

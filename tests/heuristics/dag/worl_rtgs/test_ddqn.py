@@ -93,7 +93,7 @@ def test_no_tasks() -> None:
     assert len(ddqn(DagInstance.from_lists([], num_gpus=2)).gpu) == 0
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_methods_do_not_import_jax() -> None:
     """Tests that a fresh process runs all three methods without JAX or Optax: they need no training."""
     program = (

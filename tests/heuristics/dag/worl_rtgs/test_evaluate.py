@@ -49,7 +49,7 @@ def test_curve_rises(name: str) -> None:
     assert document["curve"][-1]["steps"] >= document["configuration"]["steps"]
 
 
-@pytest.mark.training
+@pytest.mark.whole
 @pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])])
 def test_held_out_result_is_the_recorded_one(name: str) -> None:
     """Tests the recorded numbers on all held-out instances: mean ratio within 0.01, and who beats whom."""
@@ -63,7 +63,7 @@ def test_held_out_result_is_the_recorded_one(name: str) -> None:
     assert found.better_than_rtgs_greedy >= 0.8
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_shipped_network_beats_itself_untrained() -> None:
     """Tests with the start weights made anew from the seed: better on at least 90 % of the held-out instances."""
     import numpy as np

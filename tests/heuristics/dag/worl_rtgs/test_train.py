@@ -47,7 +47,7 @@ q_values, huber_loss, targets = (
     jax.jit(function) for function in (double_dqn.q_values_in_jax, double_dqn.huber_loss, double_dqn.targets)
 )
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 
 def _batch(rng: np.random.Generator, count: int = 6, m: int = 4) -> ReplayBatch:

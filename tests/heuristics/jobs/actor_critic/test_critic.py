@@ -28,7 +28,7 @@ from heuristics.jobs.actor_critic.settings import ActorCriticSettings
 from heuristics.jobs.actor_critic.train import SIGN, Rollout, signals_of
 from tests.heuristics.jobs.actor_critic.plain_deep import differences, plain_log_softmax, plain_outputs, plain_pass
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 STEPS, AGENTS, INPUTS = 5, 3, 4
 PASS, ERRORS = jax.jit(critic_pass), jax.jit(td_errors)

@@ -60,7 +60,7 @@ def _changes(settings: ActorCriticSettings, direction: np.ndarray, times: int) -
     return found
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_updates_of_actors() -> None:
     """Tests that steps go uphill: with length alpha, alpha / (t + 1), as long as the direction, and Adam's."""
     direction = np.array([2.0, -3.0, 6.0], dtype=np.float32)

@@ -23,7 +23,7 @@ from heuristics.jobs.actor_critic.train import (
 )
 from studies.papers.simple_spread import SimpleSpread
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 SMALL = SimpleSpread(landmarks=((1, 0), (7, 2)), width=9, height=3)
 WEIGHTS = np.array([[0.7, 0.3], [0.3, 0.7]])

@@ -57,7 +57,7 @@ def test_learned_beats_constant(fitted: FittedPredictors) -> None:
     assert fitted.errors[fitted.chosen] < 0.7 * fitted.errors["constant"]
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_same_seed_same_bytes(sample: CoLocationSample, fitted: FittedPredictors) -> None:
     """Tests that held-out classes and the network repeat."""
     again = fit_predictor(sample, np.random.default_rng(0), epochs=60, blocks=2)

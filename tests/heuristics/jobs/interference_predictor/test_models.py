@@ -69,7 +69,7 @@ def plain_loss(layers: dict[str, np.ndarray], x: np.ndarray, y: np.ndarray) -> f
     return float(np.where(wrong <= 1, wrong**2 / 2, wrong - 0.5).mean())
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_gradient_against_finite_differences() -> None:
     """Tests loss and gradient in every layer on both branches of Huber's loss, against plain double precision."""
     rng = np.random.default_rng(2)
@@ -96,7 +96,7 @@ def network() -> FittedNetwork:
     return fitted(4)
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_numpy_and_jax_agree(network: FittedNetwork) -> None:
     """Tests that use and training have one forward pass, that y is never negative, and its value by hand."""
     model = network.model
@@ -110,7 +110,7 @@ def test_numpy_and_jax_agree(network: FittedNetwork) -> None:
     assert model.predict(FEATURES[:1])[0] == pytest.approx(by_hand)
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_training_improves_and_repeats(network: FittedNetwork) -> None:
     """Tests that the loss falls to a small part, below the ridge's, and that a seed decides about every byte."""
     again, other = fitted(4), fitted(5)
@@ -122,7 +122,7 @@ def test_training_improves_and_repeats(network: FittedNetwork) -> None:
     assert network.model.w1.tobytes() != other.model.w1.tobytes()
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_every_row_is_trained_on() -> None:
     """Tests on y = 1 for all rows that what pads them to a power of two is not trained on."""
     far = 5.0 + np.random.default_rng(3).random((200, 4))
@@ -131,7 +131,7 @@ def test_every_row_is_trained_on() -> None:
     assert model.predict(far) == pytest.approx(np.ones(200), abs=0.15)
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_monotone_toy() -> None:
     """Tests on y that grows with the load of others, exact data: ridge and network beat the constant on new rows."""
     rng = np.random.default_rng(1)

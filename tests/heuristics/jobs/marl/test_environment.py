@@ -126,6 +126,7 @@ def test_schedule_of_any_decisions(instance: JobsInstance, num_agents: int, max_
     assert -KAPPA * sum(sum(step.values()) for step in rewards) == pytest.approx(jct.sum())
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("family", ["jobs-co-located", "jobs-shared-gpus"])
 def test_schedule_of_a_network(family: str) -> None:
     """Tests that a network that sees nothing but the observations schedules as it does in a simulation."""

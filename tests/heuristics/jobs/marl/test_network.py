@@ -47,7 +47,7 @@ def both(xp: Any, parameters: Parameters, seen: Observation, variant: Variant) -
     return scores(xp, parameters, seen, embedding), value(xp, parameters, seen, embedding)
 
 
-@pytest.mark.training
+@pytest.mark.whole
 @pytest.mark.parametrize("variant", [pytest.param(Variant.FLAT, marks=pytest.mark.slow), Variant.INNER_OUTER])
 def test_jax_agrees_with_numpy(variant: Variant, size: ObservationSize, observations: list[Observation]) -> None:
     """Tests scores, probabilities and values; masked slots have probability exactly 0 in both.

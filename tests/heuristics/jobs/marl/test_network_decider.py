@@ -38,6 +38,7 @@ def test_untrained_schedules_verify(family: str, num_agents: int, seed: int | No
     assert runs[0].rounds.num_forwards.max() <= 1
 
 
+@pytest.mark.whole
 def test_greedy_takes_the_largest_score() -> None:
     """Tests the slots of a greedy run against the scores, the lowest slot where scores are equal."""
     instance = stream("jobs-co-located")

@@ -190,6 +190,7 @@ def test_first_stream_of_the_seed() -> None:
     assert untrained_network(7, **given).sha256 == network.sha256 != untrained_network(8, **given).sha256
 
 
+@pytest.mark.whole
 def test_a_training_begins_with_it() -> None:
     """Tests that a trainer's first network is made again from its seed and what a network says of itself."""
     settings = tiny(updates=0, imitation_episodes=0)

@@ -231,7 +231,7 @@ def test_large_cluster() -> None:
     assert verify_jobs_schedule(instance, run.simulation.schedule) == []
 
 
-@pytest.mark.training
+@pytest.mark.whole
 def test_decisions_need_no_jax() -> None:
     """Tests that a run by the command line's way imports neither JAX nor Optax."""
     program = (

@@ -128,7 +128,7 @@ def test_learning_is_real(control: str, trainings: list[int], count: int) -> Non
     assert wilcoxon(trained, before, alternative="less").pvalue < 0.01
 
 
-@pytest.mark.training
+@pytest.mark.whole
 @pytest.mark.parametrize(("trainings", "count"), SETS)
 def test_documents_say_what_schedules_show(trainings: list[int], count: int) -> None:
     """Tests the recorded mean JCTs of trained networks against schedules made here, within 2 % as above."""
@@ -148,7 +148,7 @@ def test_documents_say_what_schedules_show(trainings: list[int], count: int) -> 
         ),
     ],
 )
-@pytest.mark.training
+@pytest.mark.whole
 def test_trained_networks_beat_rules_at_load_09(rule: str, trainings: list[int], count: int) -> None:
     """Tests on schedules made here, p < 0.01: the default training on a few instances, all trainings on all."""
     found = [played(number, rule) for number in range(count)]

@@ -137,6 +137,7 @@ def assert_like_the_reference(seed: int, mode: str) -> tuple[int, int]:
     return int((done.held > 0).sum()), int((done.schedule.start < done.eligible).sum())
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("mode", ["provable", "work_conserving"])
 def test_larger_clusters(mode: str) -> None:
     """Tests every decision on up to 16 jobs, among them jobs that are held, or start before they are eligible."""

@@ -152,6 +152,7 @@ def test_misuse(family: str, arguments: dict[str, int], message: str) -> None:
         generate(family, **{"tasks": 10, "seed": 1, **arguments})  # type: ignore[arg-type]  # integers by name
 
 
+@pytest.mark.whole
 def test_large() -> None:
     """Tests that 20,000 random tasks fit on the default cluster with datasheet memory."""
     instance = generate("layered", tasks=20_000, seed=1)

@@ -26,7 +26,7 @@ from heuristics.jobs.marl.training.train import MarlTrainer
 from tests.heuristics.jobs.marl.gossip.played import played, untrained
 from tests.heuristics.jobs.marl.gossip.tiny_gossip import tiny_gossip
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 AGENT, ENTROPY_WEIGHT = 1, 0.3
 

@@ -14,7 +14,7 @@ from heuristics.jobs.marl.training.learner import DecisionBatch, Descent, Learne
 from heuristics.jobs.marl.training.recorded_episodes import stack_observations
 from tests.heuristics.jobs.marl.seen import stream, watched_run
 
-pytestmark = pytest.mark.training
+pytestmark = pytest.mark.whole
 
 VALUE_WEIGHT, ENTROPY_WEIGHT = 0.5, 0.3
 
