@@ -209,14 +209,16 @@ def _certificate_problems(library: Library, entry: LedgerEntry, report: LibraryR
 
 
 def _bounds_without_search(instance: DagInstance | JobsInstance, entry: LedgerEntry) -> Sequence[Bound]:
-    """Derive the bounds that are worth their time, and the stored bound if it needs no search."""
-    stored = "" if entry.bound is None else entry.bound.provenance.method
-    name = entry.objective_name
-    bounds = list(lower_bound(instance, objective=name).unless_interrupted())
+    """Derive the bounds that are worth their time, and the stored one, without a time limit, if it needs no search."""
+    bounds = list(lower_bound(instance, objective=entry.objective_name).unless_interrupted())
+    if entry.bound is None:
+        return bounds
+    stored, value = entry.bound.provenance.method, entry.bound.value
     method = problem_of(instance).bounds.get(stored)
-    if method is not None and not method.needs_search and all(bound.method != stored for bound in bounds):
-        bounds += lower_bound(instance, objective=name, methods=[stored]).unless_interrupted()
-    return bounds
+    if method is None or method.needs_search or any(each.method == stored and each.value >= value for each in bounds):
+        return bounds
+    whole = lower_bound(instance, objective=entry.objective_name, methods=[stored]).unless_interrupted()
+    return [*(bound for bound in bounds if bound.method != stored), *whole]
 
 
 def _reason(error: OSError | ValueError) -> str:
