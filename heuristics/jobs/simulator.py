@@ -49,7 +49,7 @@ class Simulation:
     virtual_work
         P of each job in GPU-ticks; None where there is no virtual machine.
     virtual_completion
-        T of each job in 1/G ticks; None where there is no virtual machine.
+        T of each job in 1/G ticks, 1/(a G) for a virtual machine of speed a/b; None where there is no virtual machine.
     """
 
     schedule: JobsSchedule

@@ -131,7 +131,8 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
         raise ValueError(f"predictor_parameters: expected a table such as {{ mu = 2.0 }}, got {own!r}.")
     if "predictor" in parameters:
         predictor_class(str(parameters["predictor"]), own or {})
-    of_a_srpt = {name: parameters[name] for name in ("theta", "tau", "eps", "phi", "patience") if name in parameters}
+    names = ("theta", "tau", "eps", "phi", "patience", "speed")
+    of_a_srpt = {name: parameters[name] for name in names if name in parameters}
     if "placement" in parameters:
         placement_rule(parameters["placement"])
     mode = parameters.get("mode")

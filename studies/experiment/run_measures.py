@@ -129,10 +129,11 @@ def solve_with_guarantee(
     result = solve(instance, with_log, objective=objective, seed=seed, **options, **parameters)
     if result.objective is None or not log:
         return result, None
-    rest = {name: parameters.get(name, default) for name, default in (("tau", "1/4"), ("phi", None), ("patience", 4))}
-    tau, phi = exact("tau", rest["tau"], 0), None if rest["phi"] is None else exact("phi", rest["phi"], 1)
-    patience = exact("patience", rest["patience"], 0) if parameters.get("mode") == "overtaking" else Fraction(0)
-    guarantee = measured_guarantee(instance, log[0], tau=tau, phi=phi, patience=patience)
+    tau, speed = exact("tau", parameters.get("tau", "1/4"), 0), exact("speed", parameters.get("speed", 1), 0)
+    phi = None if parameters.get("phi") is None else exact("phi", parameters["phi"], 1)
+    is_overtaking = parameters.get("mode") == "overtaking"
+    patience = exact("patience", parameters.get("patience", 4), 0) if is_overtaking else Fraction(0)
+    guarantee = measured_guarantee(instance, log[0], tau=tau, phi=phi, patience=patience, speed=speed)
     if guarantee is not None and result.objective > guarantee.upper_bound:
         proved, found = f"at most {int(guarantee.upper_bound)}", f"a schedule of {result.objective}"
         raise_contradiction(
@@ -175,9 +176,10 @@ class MeasuredGuarantee:
         patience nu, nu the largest duration over the one that was predicted when the job started, at least 1: time lost
         to jobs that overtake, over virtual completion. 0 where nobody overtakes.
     factor
-        mu2 (1 + tau + delay + mu1 rho G / b) + rho: sum C is at most this times the optimum plus the number of jobs.
+        order + rho, order = mu2 max(1, 1 / speed) (1 + delay + speed (tau + mu1 rho G / b)) and the speed that of the
+        virtual machine: sum C is at most this times the optimum plus the number of jobs.
     upper_bound
-        mu2 (1 + tau + delay + mu1 rho G / b) SRPT(q) + rho sum d^lb + number of jobs, in ticks: sum C is never above.
+        order SRPT(q) + rho sum d^lb + number of jobs, in ticks: sum C is never above.
     """
 
     mu1: Fraction
@@ -201,11 +203,13 @@ def measured_guarantee(
     tau: Fraction,
     phi: Fraction | None = None,
     patience: Fraction = Fraction(0),
+    speed: Fraction = Fraction(1),
 ) -> MeasuredGuarantee | None:
     """Return the guarantee of a run of A-SRPT in its provable or overtaking mode on total completion.
 
-    The theorem is ours, not the paper's. Its conditions: one of these modes, Heavy-Edge, weights 1, tau, phi and
-    patience as given (0 in the provable mode), and no interference: a job that runs is not slowed down by others.
+    The theorem is ours, not the paper's. Its conditions: one of these modes, Heavy-Edge, weights 1, tau, phi,
+    speed and patience as given (0 in the provable mode), and no interference: a job that runs is not slowed down by
+    others.
 
     Returns
     -------
@@ -227,7 +231,7 @@ def measured_guarantee(
     rho = _largest_ratio(durations, least)
     over = Fraction(instance.num_gpus, b)
     delay = patience * _largest_ratio(durations, _predicted_durations(instance, simulation)) if patience else patience
-    order = mu2 * (1 + tau + delay + mu1 * rho * over)
+    order = mu2 * max(Fraction(1), 1 / speed) * (1 + delay + speed * (tau + mu1 * rho * over))
     srpt = srpt_value(VirtualMachineJobs.of(instance, JobsObjective.TOTAL_COMPLETION))
     return MeasuredGuarantee(
         mu1=mu1,

@@ -150,9 +150,21 @@ def _ratios(frame: pd.DataFrame, baseline: str, by: Sequence[str], turned: bool 
     A place is made of the columns `by` of `jct_tests`; places are columns, or rows where the table is turned.
     """
     tests = jct_tests(frame, baseline)
-    values = tests[list(by)].astype(object).where(tests[list(by)].notna(), None).to_numpy().tolist()
-    tests["place"] = [", ".join(str(value) for value in row if value not in (None, "")) for row in values]
+    tests["place"] = _places(tests, by)
     return _ratio_table(tests, "holm_p_value", f"Mean JCT over that of {baseline}, by {' and '.join(by)}", turned)
+
+
+def _places(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
+    """Return the values of some columns in one text for each row, without those that are missing."""
+    values = frame[list(by)].astype(object).where(frame[list(by)].notna(), None).to_numpy().tolist()
+    return [", ".join(str(value) for value in row if value not in (None, "")) for row in values]
+
+
+def _factors(frame: pd.DataFrame, headings: Sequence[str], by: str | Sequence[str]) -> Sequence[Tabular]:
+    """Return `factor_table`, by one column or by several together."""
+    if isinstance(by, str):
+        return [factor_table(frame, headings, by)]
+    return [factor_table(frame.assign(world=_places(frame, by)), headings, "world")]
 
 
 def _trainings(frame: pd.DataFrame, baseline: str, load: float) -> Sequence[Tabular]:
@@ -319,7 +331,7 @@ MAKERS: Mapping[str, Any] = {
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
     "study": _study_tables,
     "contrasts": lambda frame, pairs, by=None: [contrast_table(frame, [(one, other) for one, other in pairs], by)],
-    "factors": lambda frame, headings, by: [factor_table(frame, headings, by)],
+    "factors": _factors,
 }
 """Functions from the frame of the runs, and options, to tables."""
 

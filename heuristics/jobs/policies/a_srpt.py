@@ -127,7 +127,7 @@ class OvertakingPolicy(GuidedPolicy):
 
     def _limit(self, job: int) -> int:
         """Return the tick by which all jobs that overtake this one are predicted to have ended."""
-        return self._eligible[job] + int(self.parameters.patience * self._completion[job] / self._num_gpus)
+        return self._eligible[job] + int(self.parameters.patience * self._completion[job] / self.units_per_tick)
 
 
 class Consolidation(NamedTuple):
@@ -362,8 +362,9 @@ def a_srpt(
     eps: Rational = "1/50",
     phi: Rational | None = None,
     patience: Rational = 4,
+    speed: Rational = 1,
 ) -> GuidedPolicy:
-    """Start jobs in the order in which a virtual machine as fast as all GPUs completes their predicted work.
+    """Start jobs in the order in which a virtual machine, as fast as all GPUs, completes their predicted work.
 
     Parameters
     ----------
@@ -375,7 +376,7 @@ def a_srpt(
         ``overtaking``: eligible jobs overtake where they are predicted to end in time, which has a bound too (ours);
         ``unblocked``: every eligible job that fits starts, without a bound (a control);
         ``work_conserving``: every job that fits starts, eligible or not, without a bound.
-    theta, tau, eps, phi, patience
+    theta, tau, eps, phi, patience, speed
         See `ASrptParameters`; exact rationals, a text such as "1/50" or a decimal number.
 
     Raises
@@ -387,7 +388,8 @@ def a_srpt(
     -----
     With weights 1, in the provable mode with Heavy-Edge, and mu1, mu2, rho, b as measured afterwards: sum C is at most
     (mu2 (1 + tau + mu1 rho G / b) + rho) OPT + N; in the overtaking mode 1 + tau + patience nu stands for 1 + tau, with
-    nu the largest duration over its prediction. The theorems are ours, not those of the paper.
+    nu the largest duration over its prediction. For other speeds see docs/methods/a_srpt.md, section 8.2. The theorems
+    are ours, not those of the paper.
 
     References
     ----------
@@ -395,9 +397,8 @@ def a_srpt(
     clusters, INFOCOM, arXiv 2501.05563, abstract: predictions, virtual single machine with preemptive SRPT. Iteration
     times, placement, the test for heavy jobs, holds, modes and parameters are a reconstruction of ours.
     """
-    return a_srpt_policy(
-        instance, objective, ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi, patience=patience), mode
-    )
+    parameters = ASrptParameters.of(theta=theta, tau=tau, eps=eps, phi=phi, patience=patience, speed=speed)
+    return a_srpt_policy(instance, objective, parameters, mode)
 
 
 def a_srpt_policy(

@@ -38,6 +38,9 @@ class ASrptParameters:
     patience
         At least 0: in the overtaking mode, how long a job may be overtaken, over its virtual completion time. With 4
         gaps on twelve generated traces were as small as without a limit; the proved factor hardly depends on it there.
+    speed
+        Above 0: how fast the virtual machine is, 1 for as fast as all GPUs together. The faster, the earlier jobs are
+        eligible, and the more their order is that of arrival.
 
     Raises
     ------
@@ -50,18 +53,29 @@ class ASrptParameters:
     eps: Fraction = Fraction(1, 50)
     phi: Fraction | None = None
     patience: Fraction = Fraction(4)
+    speed: Fraction = Fraction(1)
 
     @classmethod
     def of(
-        cls, *, theta: Rational, tau: Rational, eps: Rational, phi: Rational | None, patience: Rational = 4
+        cls,
+        *,
+        theta: Rational,
+        tau: Rational,
+        eps: Rational,
+        phi: Rational | None,
+        patience: Rational = 4,
+        speed: Rational = 1,
     ) -> ASrptParameters:
         """Make them from numbers or texts."""
+        if not exact("speed", speed, 0):
+            raise ValueError(f"speed: expected a number above 0, got {speed}.")
         return cls(
             theta=exact("theta", theta, 1),
             tau=exact("tau", tau, 0),
             eps=exact("eps", eps, 0),
             phi=None if phi is None else exact("phi", phi, 1),
             patience=exact("patience", patience, 0),
+            speed=exact("speed", speed, 0),
         )
 
 
@@ -82,8 +96,8 @@ _Priority = int | tuple[int, Fraction]
 class VirtualMachine:
     """One machine that does one unit of work per unit of its clock and always serves the first job in its order.
 
-    With G GPUs a job of g GPUs and a predicted duration of D ticks is g * D GPU-ticks of work, and the clock counts
-    1/G ticks: all numbers are integers and nothing is rounded. An event costs O(log N) for N jobs.
+    With G GPUs and speed a/b a job of g GPUs and a predicted duration of D ticks is b * g * D units of work, and the
+    clock counts 1/(a G) ticks: all numbers are integers and nothing is rounded. An event costs O(log N) for N jobs.
 
     The order is that of least remaining work (ties: release, index); serving it minimises the sum of completion times.
     Under the weighted rule it is that of the largest weight per unit of *original* work (same ties). Arrivals preempt.
@@ -192,6 +206,7 @@ class GuidedPolicy(Policy):
         self.parameters = parameters
         self.machine = VirtualMachine(is_weighted=is_weighted)
         self._num_gpus = shapes.instance.num_gpus
+        self.units_per_tick = self._num_gpus * parameters.speed.numerator
         self._release: list[int] = shapes.instance.release.tolist()
         self._weight: list[int] = shapes.instance.weight.tolist()
         self._gang_size: list[int] = shapes.instance.gang_size.tolist()
@@ -209,12 +224,13 @@ class GuidedPolicy(Policy):
         """Put a job on the virtual machine."""
         self._prediction[job] = prediction
         self._work[job] = self._gang_size[job] * self.shapes.predicted_duration(job, prediction)
-        key = self.machine.insert(job, self._work[job], time, self._weight[job])
+        units = self._work[job] * self.parameters.speed.denominator
+        key = self.machine.insert(job, units, time, self._weight[job])
         self.wait_virtually(job, key)
 
     def advance(self, time: int) -> None:
         """Simulate the virtual machine up to now."""
-        for completion, job in self.machine.advance(time * self._num_gpus):
+        for completion, job in self.machine.advance(time * self.units_per_tick):
             self._complete_virtually(job, completion)
             self.become_eligible(job)
 
@@ -228,7 +244,7 @@ class GuidedPolicy(Policy):
     def next_eligibility(self) -> int | None:
         """Return the tick at which the next job becomes eligible if none arrives before."""
         completion = self.machine.next_completion()
-        return None if completion is None else -(-completion // self._num_gpus)
+        return None if completion is None else -(-completion // self.units_per_tick)
 
     def is_consolidated(self, job: int, placement: JobPlacement) -> bool:
         """Return whether a placement is as good as the one on the empty servers, or the job is not heavy."""
@@ -274,4 +290,4 @@ class GuidedPolicy(Policy):
     def _complete_virtually(self, job: int, completion: int) -> None:
         """Record the tick at which a job is eligible."""
         self._completion[job] = completion
-        self._eligible[job] = -(-completion // self._num_gpus)
+        self._eligible[job] = -(-completion // self.units_per_tick)

@@ -113,7 +113,7 @@ class Plain:
             time += 1
         return self
 
-    def run_a_srpt(self, *, provable: bool, weighted: bool = False) -> Plain:
+    def run_a_srpt(self, *, provable: bool, weighted: bool = False, speed: Fraction = Fraction(1)) -> Plain:
         """Run A-SRPT."""
         instance = self.instance
         release, num_gpus = instance.release.tolist(), instance.num_gpus
@@ -142,7 +142,7 @@ class Plain:
                         queue.append(served)
             for job, arrival in enumerate(release):
                 if arrival == time:
-                    remaining[job] = Fraction(self.work[job], num_gpus)
+                    remaining[job] = self.work[job] / (num_gpus * speed)
             queue.sort(key=lambda job: (done_at[job], release[job], job))
             is_event = time in self.end.values() or time in self.eligible.values() or time in release
             if not is_event and not any(self.deadline.get(job) == time for job in queue):

@@ -94,13 +94,13 @@ def test_guarantee_of_the_worked_example() -> None:
 @given(instance=jobs_instances())
 def test_no_run_is_above_its_guarantee(instance: JobsInstance) -> None:
     """Tests the theorem on random instances with wrong predictions and holds of any length."""
-    for tau, factor, patience in (
-        (Fraction(0), 1.0, Fraction(0)),
-        (Fraction(1), 3.0, Fraction(0)),
-        (Fraction(1), 3.0, Fraction(1)),
-        (Fraction(1, 4), 1.0, Fraction(3)),
+    for tau, factor, patience, speed in (
+        (Fraction(0), 1.0, Fraction(0), Fraction(1)),
+        (Fraction(1), 3.0, Fraction(0), Fraction(5, 2)),
+        (Fraction(1), 3.0, Fraction(1), Fraction(1)),
+        (Fraction(1, 4), 1.0, Fraction(3), Fraction(1, 3)),
     ):
-        parameters = ASrptParameters(tau=tau, patience=patience)
+        parameters = ASrptParameters(tau=tau, patience=patience, speed=speed)
         simulation = run_policy(
             a_srpt_policy(
                 instance, JobsObjective.TOTAL_COMPLETION, parameters, "overtaking" if patience else "provable"
@@ -110,7 +110,7 @@ def test_no_run_is_above_its_guarantee(instance: JobsInstance) -> None:
             predictor_parameters={"mu": factor},
         )
         assert simulation is not None
-        found = measured_guarantee(instance, simulation, tau=tau, patience=patience)
+        found = measured_guarantee(instance, simulation, tau=tau, patience=patience, speed=speed)
         if found is not None:
             assert found.delay >= patience
             assert int(simulation.completion.sum()) <= found.upper_bound

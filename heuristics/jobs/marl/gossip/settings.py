@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 SHARED = (
-    "family", "cluster", "jobs", "load", "max_gang", "strength", "num_agents", "max_forwards", "variant", "speeds",
-    "durations", "co_locations", "predictor_epochs", "imitation_episodes", "imitation_epochs",
+    "family", "cluster", "jobs", "load", "max_gang", "spread", "strength", "num_agents", "max_forwards", "variant",
+    "speeds", "durations", "co_locations", "predictor_epochs", "imitation_episodes", "imitation_epochs",
     "imitation_learning_rate", "imitation_entropy", "updates", "gamma", "entropy_start", "entropy_end",
     "learning_rate", "max_norm", "validate_every", "validation_instances", "chunk",
 )  # fmt: skip

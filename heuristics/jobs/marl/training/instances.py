@@ -60,6 +60,7 @@ def _instance(settings: TrainingSettings, seed: int) -> JobsInstance:
         load=settings.load,
         cluster=parse_cluster(settings.cluster),
         max_gang=settings.max_gang,
+        spread=settings.spread,
         strength=settings.strength,
     )
 

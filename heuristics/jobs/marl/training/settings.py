@@ -42,7 +42,7 @@ class TrainingSettings:
 
     Parameters
     ----------
-    family, cluster, jobs, load, max_gang, strength
+    family, cluster, jobs, load, max_gang, spread, strength
         Parameters of the instances, see `training_instance`; ours.
     num_agents, max_forwards, variant
         A, F (0 for no forwarding) and the graphs; see `Partitions`, `Rounds` and `Variant`.
@@ -102,6 +102,7 @@ class TrainingSettings:
     jobs: int = 60
     load: float = 0.9
     max_gang: int = 8
+    spread: float = 1.5
     strength: float = 1.5
     num_agents: int = 4
     max_forwards: int = MAX_FORWARDS
@@ -158,6 +159,7 @@ class TrainingSettings:
                 raise ValueError(f"{name}: expected at least {least.get(name, 1)}, got {getattr(self, name)}.")
         for name in (
             "load",
+            "spread",
             "strength",
             "value_weight",
             "imitation_entropy",

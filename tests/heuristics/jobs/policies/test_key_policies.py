@@ -48,6 +48,7 @@ def test_parameters_are_exact() -> None:
         ({"eps": "x"}, "eps: expected a rational number of at least 0, got 'x'"),
         ({"phi": float("inf")}, "phi: expected a rational number of at least 1, got inf"),
         ({"patience": -1}, "patience: expected at least 0, got -1"),
+        ({"speed": 0}, "speed: expected a number above 0, got 0"),
         ({"mode": "both"}, "mode: expected one of provable, overtaking, unblocked, work_conserving, got 'both'"),
         ({"placement": "best"}, f"placement: expected one of {', '.join(PLACEMENTS)}, got 'best'"),
         ({"predictor": "best"}, "predictor: expected one of"),

@@ -90,6 +90,7 @@ def test_baselines(instance: JobsInstance, name: str, data: st.DataObject) -> No
     tau=st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(2), Fraction(7, 3)]),
     eps=st.sampled_from([Fraction(0), Fraction(1, 50), Fraction(1, 2)]),
     phi=st.sampled_from([None, None, Fraction(1), Fraction(3, 2)]),
+    speed=st.sampled_from([Fraction(1), Fraction(1), Fraction(1, 2), Fraction(7, 3)]),
     data=st.data(),
 )
 def test_a_srpt(
@@ -100,16 +101,17 @@ def test_a_srpt(
     tau: Fraction,
     eps: Fraction,
     phi: Fraction | None,
+    speed: Fraction,
     data: st.DataObject,
 ) -> None:
     """Tests every decision of both modes of A-SRPT against the steps of the reference, tick by tick."""
     predictions = data.draw(st.lists(st.integers(1, 8), min_size=instance.num_jobs, max_size=instance.num_jobs))
     objective = JobsObjective.WEIGHTED_COMPLETION if weighted else JobsObjective.TOTAL_COMPLETION
-    parameters = ASrptParameters(theta=theta, tau=tau, eps=eps, phi=phi)
+    parameters = ASrptParameters(theta=theta, tau=tau, eps=eps, phi=phi, speed=speed)
     policy = a_srpt_policy(instance, objective, parameters, "provable" if provable else "work_conserving")
     plain = Plain(instance, predictions, theta=theta, tau=tau, eps=eps, phi=phi)
     differ = len(set(instance.weight.tolist())) > 1
-    plain.run_a_srpt(provable=provable, weighted=weighted and differ)
+    plain.run_a_srpt(provable=provable, weighted=weighted and differ, speed=speed)
     done = simulated(policy, instance, predictions)
     assert_same(done, plain)
     assert all(done.eligible[job] == time for job, time in plain.eligible.items())
