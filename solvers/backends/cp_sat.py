@@ -201,11 +201,15 @@ def _without_model(
     run: ExactRun,
     share: NDArray[np.float64] | None,
 ) -> Outcome:
-    """Spend the time that is left on probing, large neighbourhoods (`lns`), and refuting where memory binds."""
+    """Spend the time that is left on probing, large neighbourhoods (`lns`), and refuting where memory binds.
+
+    Where `placed_paths` proved more than probing, refuting by windows has no chance, and `lns` gets its time too.
+    """
     from solvers.backends.lns import improved_by_neighbourhoods
 
-    bound = max(bound, probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING)))
-    refutes = Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
+    probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
+    refutes = probed >= bound and Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
+    bound = max(bound, probed)
     run.report(None, bound)
     last = SHARE_OF_REFUTATION * run.seconds_left() if refutes else 0.0
     limit = None if run.time_limit is None else run.time_limit - last

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,7 @@ from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.left_shift import left_shift
 from formulations.dag.subproblem import subproblem
 from heuristics.dag.reinsertion.search import ReinsertionSearch
+from heuristics.search.clock import Stopwatch
 from instances.dag.objective import Objective, needs_buffers
 from solvers.backends.cp_sat_buffers import BufferChain, first_schedule
 from solvers.backends.lns_starts import (
@@ -203,6 +205,24 @@ REPAIRS_FROM = 0.5
 GUIDED_REPAIRS_FROM = 0.8
 """The same where shares guide the search: annealing then wins for longer (measured on graphs of 177 to 921 tasks)."""
 
+TRIAL_SHARE = 0.1
+"""Least share of the time of moves that windows get where moves win more per second; measured as it happens, under a
+time limit only, so that a run without one can be repeated."""
+
+
+@dataclass(slots=True)
+class StepTally:
+    """Seconds that steps of a kind took, and by how much they made the incumbent better."""
+
+    seconds: float = 0.0
+    won: int = 0
+
+
+def windows_pay(windows: StepTally, moves: StepTally) -> bool:
+    """Say whether windows won as much per second as moves, or have not had their trial share yet."""
+    is_behind = windows.won * moves.seconds < moves.won * windows.seconds
+    return not is_behind or windows.seconds < TRIAL_SHARE * moves.seconds
+
 
 class Chain:
     """One annealing chain and one choice of windows, both at work on the common incumbent.
@@ -243,6 +263,7 @@ class Chain:
         self._windows = WindowChoice(instance, self._rng)
         self._repairs_too = run.threads == 1
         self._only_repairs_later = member % 2 == 1
+        self._of_windows, self._of_moves = StepTally(), (StepTally(), StepTally())  # moves: early, late
         self.seconds = 0.0
         """Spent in CP-SAT so far."""
 
@@ -253,10 +274,23 @@ class Chain:
             if share >= 1.0 or self._must_stop():
                 return
             is_late = share >= self._repairs_from
-            if (is_late and (self._repairs_too or self._only_repairs_later)) or self._windows.covers_everything:
-                self._repair()
+            if (is_late and self._repairs_now()) or self._windows.covers_everything:
+                self._tallied(self._of_windows, self._repair)
             if not (is_late and self._only_repairs_later) and not self._must_stop():
-                self._anneal(share, is_late)
+                self._tallied(self._of_moves[is_late], partial(self._anneal, share, is_late))
+
+    def _repairs_now(self) -> bool:
+        """Whether a window comes before the next moves in the late part."""
+        if self._only_repairs_later or (self._repairs_too and self._run.time_limit is None):
+            return True
+        return self._repairs_too and windows_pay(self._of_windows, self._of_moves[True])
+
+    def _tallied(self, tally: StepTally, step: Callable[[], None]) -> None:
+        """Take a step and count its seconds and what it won."""
+        watch, before = Stopwatch(), self._incumbent.value
+        step()
+        tally.seconds += watch.seconds
+        tally.won += before - self._incumbent.value
 
     def _must_stop(self) -> bool:
         """Whether to stop at once."""

@@ -21,7 +21,19 @@ from instances.dag.pipeline import pipeline_instance
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from instances.generators.dag.planted import planted_optimum
-from solvers.backends.lns import FIRST, LARGEST, SMALLEST, Budget, Repair, WindowChoice, repair_window, work_together
+from solvers.backends.lns import (
+    FIRST,
+    LARGEST,
+    SMALLEST,
+    TRIAL_SHARE,
+    Budget,
+    Repair,
+    StepTally,
+    WindowChoice,
+    repair_window,
+    windows_pay,
+    work_together,
+)
 from solvers.backends.lns_starts import Incumbent, improve_start, waste
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
@@ -148,6 +160,16 @@ def test_budget() -> None:
     assert over.must_stop()
     assert Budget(run_with(should_stop=lambda: True)).must_stop()
     assert not Budget(run_with()).must_stop()
+
+
+def test_windows_that_win_less_than_moves_get_their_trial_share_only() -> None:
+    """Tests the choice at the beginning, with nothing won, after a trial without success, and with windows ahead."""
+    assert windows_pay(StepTally(), StepTally())
+    assert windows_pay(StepTally(seconds=5.0), StepTally(seconds=1.0))
+    moves = StepTally(seconds=10.0, won=20)
+    assert windows_pay(StepTally(seconds=0.9 * TRIAL_SHARE * 10.0), moves)
+    assert not windows_pay(StepTally(seconds=3.0, won=5), moves)
+    assert windows_pay(StepTally(seconds=3.0, won=6), moves)
 
 
 def test_incumbent_keeps_the_best() -> None:
