@@ -304,6 +304,14 @@ def _actor_critic(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [actor_critic_table(ActorCriticStudy(frame=frame, steps=int(frame["steps"].max()), variants=variants))]
 
 
+def _marl_ablations(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the tables of `optgap study marl-ablations`, from its rows."""
+    from studies.papers.marl_ablations import ABLATIONS, MarlAblations, ablations_tables
+
+    ablations = tuple(each for each in ABLATIONS if each.name in set(frame["label"]))
+    return ablations_tables(MarlAblations(frame=frame, curves={}, seconds={}, ablations=ablations))
+
+
 def _plan_distance(frame: pd.DataFrame) -> Sequence[Tabular]:
     """Return the table of `optgap study plan-distance` with its default options, from its rows."""
     from studies.papers.plan_distance import PlanDistanceOptions, PlanDistanceRow, PlanDistanceTable, summary_table
@@ -322,6 +330,7 @@ MAKERS: Mapping[str, Any] = {
     "library": _library,
     "gaps-by-instance": _gaps_by_instance,
     "gaps-to-optima": _gaps_to_optima,
+    "marl-ablations": _marl_ablations,
     "network-shares": network_shares,
     "outside": _outside,
     "plan-distance": _plan_distance,
