@@ -12,6 +12,7 @@ from ortools.sat.python import cp_model
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import windows
 from heuristics.dag.list_scheduling import heft
+from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from solvers.backends import cp_sat as module
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from formulations.dag.windows import Windows
     from instances.dag.contention import Contention
-    from instances.dag.instance import DagInstance
     from solvers.run.exact_run import ExactRun
 
 
@@ -324,3 +324,26 @@ def test_a_heavy_model_leaves_the_time_to_neighbourhoods_and_bounds(
     assert objective_value(join_example, outcome.schedule, Objective.MAKESPAN) == 10
     assert asked == ([60.0] if is_handed_over else [])
     assert (outcome.solver is None) == is_handed_over
+
+
+@pytest.mark.parametrize(("probed", "refutes"), [(3, True), (2, False)])
+def test_nothing_is_refuted_where_another_bound_proves_more_than_probing(
+    monkeypatch: pytest.MonkeyPatch, probed: int, refutes: bool
+) -> None:
+    """Tests that without a model the refutation gets its time only where `probing` proves as much as is known."""
+    instance = DagInstance.from_lists([[3, 4], [3, 4]], task_memory=[2, 2], gpu_memory=[3, 3])
+    start = DagSchedule(gpu=[0, 1], start=[0, 9])
+    limits: list[float | None] = []
+    climbs: list[int] = []
+
+    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, share: object) -> Outcome:
+        limits.append(run.time_limit)
+        return Outcome(schedule=run.start, lower_bound=None)
+
+    monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
+    monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
+    monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, effort: climbs.append(self.bound))
+    run = exact_run(time_limit=60.0)
+    found = module._without_model(instance, Objective.MAKESPAN, start, 3, run, None)
+    assert (found.schedule, found.lower_bound, climbs) == (start, 3, [3] if refutes else [])
+    assert (limits[0] is not None and limits[0] < 60.0) == refutes
