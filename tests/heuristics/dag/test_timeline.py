@@ -123,6 +123,20 @@ def test_overflow_adds_up(instance: DagInstance) -> None:
     assert seen == [0, 2, 6, 10]
 
 
+@pytest.mark.parametrize(
+    ("size", "home", "free"), [(6, [0, 1, 0, 1], [0, 5]), (5, [0, 0, 1, 1], [0, 6]), (3, [0, 0, 0, 1], [0, 8])]
+)
+def test_the_smallest_task_that_makes_room_leaves(size: int, home: list[int], free: list[int]) -> None:
+    """Tests a task that comes to a GPU where 3 bytes are free, from one where its home was, beside tasks of 3 and 2."""
+    tight = DagInstance.from_lists([[1, 1]] * 4, task_memory=[size, 3, 2, 4], gpu_memory=[8, 12])
+    arrays = dag_arrays(tight)._replace(home=np.array([1, 0, 0, 1]))
+    timeline = new_timeline(arrays)
+    assert timeline.free_memory.tolist() == [3, 8 - size]
+    assert memory_left(arrays, timeline, 0, 0) == 0
+    place(arrays, timeline, 0, 0, 0)
+    assert (timeline.home.tolist(), timeline.free_memory.tolist()) == (home, free)
+
+
 def test_least_overflow_takes_the_gpu_with_most_room() -> None:
     """Tests that a task that fits nowhere goes where least is missing, ties to the lowest index."""
     tight = DagInstance.from_lists([[1, 1, 1]] * 3, task_memory=[5, 4, 5], gpu_memory=[5, 7, 7])
