@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from instances.jobs.instance import JobsInstance
     from studies.experiment.run_study import StudyState
 
-pytestmark = pytest.mark.whole
-
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
@@ -50,6 +48,7 @@ def frame() -> pd.DataFrame:
         return online_against_offline([grid], policy_entries(), exact="cp-sat", time_limit=60, seed=3, workers=1)
 
 
+@pytest.mark.whole
 def test_every_policy_meets_every_instance(frame: pd.DataFrame) -> None:
     """Tests that there is a row for each pair, that gaps are those to the proven optimum, and none failed."""
     assert len(frame) == 4 * len(policy_entries())
@@ -59,6 +58,7 @@ def test_every_policy_meets_every_instance(frame: pd.DataFrame) -> None:
     assert frame["error"].isna().all()
 
 
+@pytest.mark.whole
 def test_only_the_provable_mode_has_a_guarantee(frame: pd.DataFrame) -> None:
     """Tests that the proved upper bound stands where it is proved, and above every objective."""
     with_one = frame[frame["upper_bound"].notna()]
@@ -117,6 +117,7 @@ def test_no_run_is_above_its_guarantee(instance: JobsInstance) -> None:
             assert min(found.mu1, found.mu2, found.rho, found.gpus_over_free) >= 1
 
 
+@pytest.mark.whole
 def test_summary_by_hand(frame: pd.DataFrame) -> None:
     """Tests means, ratio and interval of one policy at one load against the rows, and the best bound of each."""
     summary = online_summary(frame)
@@ -130,6 +131,7 @@ def test_summary_by_hand(frame: pd.DataFrame) -> None:
     assert (row["instances"], row["without_schedule"], row["all_optima"]) == (2, 0, True)
 
 
+@pytest.mark.whole
 def test_texts_say_what_gaps_are_against(frame: pd.DataFrame) -> None:
     """Tests that tables name optimum or bound, whose theorem it is, and every policy."""
     summary = online_summary(frame)
@@ -144,6 +146,7 @@ def test_texts_say_what_gaps_are_against(frame: pd.DataFrame) -> None:
     )
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("runs_here")
 def test_files_noise_and_progress(tmp_path: Path) -> None:
     """Tests one study of a file: the best bound without search counts, mu = 1 is the oracle, and states are told."""
