@@ -67,7 +67,8 @@ class ASrptParameters:
         speed: Rational = 1,
     ) -> ASrptParameters:
         """Make them from numbers or texts."""
-        if not exact("speed", speed, 0):
+        pace = exact("speed", speed, 0)
+        if not pace:
             raise ValueError(f"speed: expected a number above 0, got {speed}.")
         return cls(
             theta=exact("theta", theta, 1),
@@ -75,7 +76,7 @@ class ASrptParameters:
             eps=exact("eps", eps, 0),
             phi=None if phi is None else exact("phi", phi, 1),
             patience=exact("patience", patience, 0),
-            speed=exact("speed", speed, 0),
+            speed=pace,
         )
 
 
