@@ -6,6 +6,7 @@ import importlib
 import inspect
 import json
 import re
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from instances.fields import one_of
@@ -131,8 +132,7 @@ def check_policy_parameters(parameters: Mapping[str, Any]) -> None:
         raise ValueError(f"predictor_parameters: expected a table such as {{ mu = 2.0 }}, got {own!r}.")
     if "predictor" in parameters:
         predictor_class(str(parameters["predictor"]), own or {})
-    names = ("theta", "tau", "eps", "phi", "patience", "speed")
-    of_a_srpt = {name: parameters[name] for name in names if name in parameters}
+    of_a_srpt = {each.name: parameters[each.name] for each in fields(ASrptParameters) if each.name in parameters}
     if "placement" in parameters:
         placement_rule(parameters["placement"])
     mode = parameters.get("mode")
