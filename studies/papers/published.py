@@ -77,13 +77,15 @@ class PublishedTable:
     page
         Path in the repository.
     kept
-        Name of the kept study; None where the runs are not kept.
+        Name of the kept study; None where the runs are not kept, or the table is made from files of another package.
     make, options
-        Key of `MAKERS` with its parameters, where the runs are kept.
+        Key of `MAKERS` with its parameters; None where the table cannot be made.
     columns
         Headings of the columns that the page shows, without notes; empty for all.
-    command, cost, heading
-        Where the runs are not kept: the command that makes them, what it takes, and how the table begins on the page.
+    command
+        Where `kept` is None: the command that makes the runs.
+    cost, heading
+        Where the table cannot be made: what the command takes, and how the table begins on the page.
     """
 
     name: str
@@ -99,7 +101,7 @@ class PublishedTable:
     @property
     def way(self) -> str:
         """Command that makes the table again."""
-        return self.command or f"optgap study published {self.name}"
+        return (None if self.make else self.command) or f"optgap study published {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,6 +314,24 @@ def _marl_ablations(frame: pd.DataFrame) -> Sequence[Tabular]:
     return ablations_tables(MarlAblations(frame=frame, curves={}, seconds={}, ablations=ablations))
 
 
+def _marl_training(_: None) -> Sequence[Tabular]:
+    """Return a row per shipped training, from the document of its networks: mean ratios of JCT to the teacher's."""
+    from heuristics.jobs.marl.shipped_networks import shipped_document, shipped_trainings
+
+    def held_out(stage: str) -> Column:
+        """Return the column of a stage."""
+        return Column(stage, lambda row: row["held_out"]["mean_ratio"][stage], "{:.3f}".format, True)
+
+    columns = (
+        Column("training", "training"),
+        Column("starts", lambda row: 1 + len(row["abandoned_curves"]), is_number=True),
+        Column("validation", lambda row: row["validation"]["mean_ratio"], "{:.3f}".format, True),
+        *map(held_out, ("untrained", "imitated", "trained")),
+        Column("minutes", lambda row: row["seconds"] / 60, "{:.1f}".format, True),
+    )
+    return [Table.of(columns, [{"training": number, **shipped_document(number)} for number in shipped_trainings()])]
+
+
 def _plan_distance(frame: pd.DataFrame) -> Sequence[Tabular]:
     """Return the table of `optgap study plan-distance` with its default options, from its rows."""
     from studies.papers.plan_distance import PlanDistanceOptions, PlanDistanceRow, PlanDistanceTable, summary_table
@@ -331,6 +351,7 @@ MAKERS: Mapping[str, Any] = {
     "gaps-by-instance": _gaps_by_instance,
     "gaps-to-optima": _gaps_to_optima,
     "marl-ablations": _marl_ablations,
+    "marl-training": _marl_training,
     "network-shares": network_shares,
     "outside": _outside,
     "plan-distance": _plan_distance,
@@ -342,7 +363,7 @@ MAKERS: Mapping[str, Any] = {
     "contrasts": lambda frame, pairs, by=None: [contrast_table(frame, [(one, other) for one, other in pairs], by)],
     "factors": _factors,
 }
-"""Functions from the frame of the runs, and options, to tables."""
+"""Functions from the frame of the runs (None where no runs are kept), and options, to tables."""
 
 
 def published_table(name: str) -> Sequence[Tabular]:
@@ -351,19 +372,21 @@ def published_table(name: str) -> Sequence[Tabular]:
     Raises a `ValueError` if there is no such table, its runs are not kept, or their file was changed.
     """
     table = published_tables().get(name)
-    if table is None or table.kept is None or table.make is None:
-        known = ", ".join(key for key, each in published_tables().items() if each.kept)
-        raise ValueError(f"table: expected one whose runs are kept ({known}), got {name!r}.")
-    kept = kept_studies()[table.kept]
-    if kept.rows_by is not None:
-        frame = kept_rows(kept.path, kept.sha256)
-    else:
-        with tempfile.TemporaryDirectory(prefix="optgap-published-") as folder:
-            restore_store(kept.path, Path(folder), kept.sha256)
-            with StudyStore(Path(folder)) as store:
-                frame = to_frame(store)
+    if table is None or table.make is None:
+        raise ValueError(f"table: expected one whose runs are kept ({', '.join(table_names())}), got {name!r}.")
+    frame = None if table.kept is None else _kept_frame(kept_studies()[table.kept])
     made: Sequence[Tabular] = MAKERS[table.make](frame, **table.options)
     return [_some_columns(each.table(), table.columns) for each in made] if table.columns else made
+
+
+def _kept_frame(kept: KeptStudy) -> pd.DataFrame:
+    """Return the kept rows, or the runs of a kept study."""
+    if kept.rows_by is not None:
+        return kept_rows(kept.path, kept.sha256)
+    with tempfile.TemporaryDirectory(prefix="optgap-published-") as folder:
+        restore_store(kept.path, Path(folder), kept.sha256)
+        with StudyStore(Path(folder)) as store:
+            return to_frame(store)
 
 
 def _some_columns(table: Table, headings: Sequence[str]) -> Table:
@@ -376,7 +399,7 @@ def _some_columns(table: Table, headings: Sequence[str]) -> Table:
 
 def table_names() -> list[str]:
     """Return the names of the tables that can be made."""
-    return [name for name, table in published_tables().items() if table.kept]
+    return [name for name, table in published_tables().items() if table.make]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -415,8 +438,9 @@ def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
             sha256 = write(chosen.keep, chosen.out, measured=chosen.measured)
         row = {"file": str(chosen.out), "bytes": str(chosen.out.stat().st_size), "sha256": sha256}
         return [Table(headings=list(row), rows=[list(row.values())], numbers=["bytes"], records=[row])]
-    if chosen.restore is not None and chosen.table is None:
-        raise BadInputError("--restore: expected the name of a table with it, got none.")
+    if chosen.restore is not None and (chosen.table is None or published_tables()[chosen.table].kept is None):
+        expected = "expected the name of a table with it, whose runs are kept"
+        raise BadInputError(f"--restore: {expected}, got {chosen.table or 'none'}.")
     if chosen.claims:
         return [claims_table()]
     if chosen.table is None:
@@ -434,7 +458,7 @@ def _run(chosen: PublishedOptions, monitor: Monitor) -> Sequence[Tabular]:
 def _state(table: PublishedTable, kept: Mapping[str, KeptStudy]) -> str:
     """Say whether the runs behind a table are kept."""
     if table.kept is None:
-        return f"not kept: {table.cost}"
+        return f"not kept: {table.cost}" if table.make is None else "in the documents of the networks"
     return "kept as measured" if kept[table.kept].measured else "kept"
 
 
@@ -454,7 +478,7 @@ def list_of_tables() -> Table:
             "state": _state(table, kept),
             "page": table.page,
             "way": table.way,
-            "runs": NONE if table.kept is None else kept[table.kept].command,
+            "runs": kept[table.kept].command if table.kept else (table.make and table.command) or NONE,
         }
         for table in published_tables().values()
     ]
