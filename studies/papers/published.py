@@ -16,7 +16,14 @@ from instances.text_file import write_text
 from solvers.table import Column, Table, Tabular
 from studies.analysis.contrasts import contrast_table, factor_table
 from studies.analysis.frames import to_frame
-from studies.analysis.online_summary import gaps_by_load, jct_tests, online_summary, summary_tables
+from studies.analysis.gaps import ANY_BUDGET, budgets_of
+from studies.analysis.online_summary import (
+    gaps_by_load,
+    jct_test_table,
+    jct_tests,
+    online_summary,
+    summary_tables,
+)
 from studies.experiment.kept_runs import kept_rows, restore_store, write_kept_rows, write_kept_runs
 from studies.experiment.store import StudyStore
 from studies.input import BadInputError, reading, writing
@@ -136,7 +143,6 @@ def claims() -> list[Claim]:
 
 def _study_tables(frame: pd.DataFrame, **options: Any) -> Sequence[Tabular]:
     """Return tables of `optgap study table`, at the first budget; `where` has values of columns to keep."""
-    from studies.analysis.gaps import ANY_BUDGET, budgets_of
     from studies.report.study_tables import study_tables
 
     chosen: list[int] = options.pop("which", [])
@@ -306,6 +312,40 @@ def _actor_critic(frame: pd.DataFrame) -> Sequence[Tabular]:
     return [actor_critic_table(ActorCriticStudy(frame=frame, steps=int(frame["steps"].max()), variants=variants))]
 
 
+def signs_of_settings(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return a row per published setting with the rewards under both signs and their paired difference at the end."""
+    from studies.papers.actor_critic import PUBLISHED as VARIANTS
+
+    stated = {variant.name: variant.stated_last for variant in VARIANTS}
+    runs = {str(name): rows.set_index("seed") for name, rows in frame.groupby("variant", sort=False)}
+    signs = ("printed sign", "printed: change", "minus sign", "minus: change")
+    rows = []
+    for name, printed in runs.items():
+        minus = runs.get(f"{name}{MINUS_SIGN}")
+        if not name.endswith(MINUS_SIGN):
+            difference = NONE if minus is None else _mean_with_error(minus["last"] - printed["last"], "+.2f")
+            cells = [cell for each in (printed, minus) for cell in _reward_cells(each)]
+            rows.append([name.removeprefix("published "), f"{stated[name]:g}", *cells, difference])
+    return [Table(headings=("factor", "published", *signs, "minus less printed, at the end"), rows=rows)]
+
+
+MINUS_SIGN = ", minus sign"
+"""End of the names of published variants with the other sign than the printed one."""
+
+
+def _reward_cells(runs: pd.DataFrame | None) -> tuple[str, str]:
+    """Return the team reward at the beginning and at the end, and its change; of no runs nothing."""
+    if runs is None:
+        return NONE, NONE
+    ends = f"{_mean_with_error(runs['first'])} -> {_mean_with_error(runs['last'])}"
+    return ends, _mean_with_error(runs["rise"], "+.2f")
+
+
+def _mean_with_error(values: pd.Series, form: str = ".2f") -> str:
+    """Return a mean with its standard error."""
+    return f"{values.mean():{form}} ± {values.sem():.2f}"
+
+
 def _marl_ablations(frame: pd.DataFrame) -> Sequence[Tabular]:
     """Return the tables of `optgap study marl-ablations`, from its rows."""
     from studies.papers.marl_ablations import ABLATIONS, MarlAblations, ablations_tables
@@ -345,8 +385,10 @@ def _plan_distance(frame: pd.DataFrame) -> Sequence[Tabular]:
 
 MAKERS: Mapping[str, Any] = {
     "actor-critic": _actor_critic,
+    "actor-critic-published": signs_of_settings,
     "adversary": worst_ratios,
     "interference": _interference,
+    "jct-tests": lambda frame, baseline: [jct_test_table(frame.assign(budget=ANY_BUDGET), baseline, ANY_BUDGET)],
     "library": _library,
     "gaps-by-instance": _gaps_by_instance,
     "gaps-to-optima": _gaps_to_optima,

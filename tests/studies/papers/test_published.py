@@ -84,6 +84,13 @@ def test_shares_and_gaps_by_hand() -> None:
     runs = [("a", "exact", 10, 10), ("a", "rule", 11, 0), ("b", "exact", 9, 8), ("b", "rule", 9, 0)]
     (gaps,) = MAKERS["gaps-to-optima"](pd.DataFrame(runs, columns=["instance", "method", "objective", "bound"]))
     assert gaps.to_markdown().splitlines()[2:] == ["| exact | 0.0 | 0.0 | 1 |", "| rule | 10.0 | 10.0 | 1 |"]
+    name = "published N = 3"
+    runs = [(name, 1, -8.0, -9.0), (name, 0, -8.0, -8.0), (f"{name}, minus sign", 0, -8.0, -7.0)]
+    runs += [(f"{name}, minus sign", 1, -8.0, -8.0)]
+    frame = pd.DataFrame(runs, columns=["variant", "seed", "first", "last"])
+    (signs,) = MAKERS["actor-critic-published"](frame.assign(rise=frame["last"] - frame["first"]))
+    printed, minus = ("-8.00 ± 0.00 -> -8.50 ± 0.50 | -0.50 ± 0.50", "-8.00 ± 0.00 -> -7.50 ± 0.50 | +0.50 ± 0.50")
+    assert signs.to_markdown().splitlines()[-1] == f"| N = 3 | -7.5 | {printed} | {minus} | +1.00 ± 0.00 |"
 
 
 def test_what_is_kept() -> None:
