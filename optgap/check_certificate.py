@@ -16,13 +16,10 @@ from math import ceil, inf
 NEVER = inf  # later than any time, more than any memory; all other numbers but bytes per tick are integers
 
 
-class RefusedError(Exception):
-    """The certificate does not prove what it claims."""
-
-
-def opened(path):
-    """Open a file to be read, compressed if its name ends in .gz."""
-    return (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8")
+def text_of(path):
+    """Return the text of a file, compressed if its name ends in .gz."""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        return file.read()
 
 
 class Instance:
@@ -30,12 +27,11 @@ class Instance:
 
     def __init__(self, path):
         """Read a file of format optgap/dag."""
-        with opened(path) as file:
-            twice = []  # how many keys of each object are there again
-            hook = lambda pairs: twice.append(len(pairs) - len(dict(pairs))) or dict(pairs)  # noqa: E731
-            document = json.load(file, object_pairs_hook=hook)
+        twice = []  # how many keys of each object are there again
+        hook = lambda pairs: twice.append(len(pairs) - len(dict(pairs))) or dict(pairs)  # noqa: E731
+        document = json.loads(text_of(path), object_pairs_hook=hook)
         if document["format"] != "optgap/dag" or document["version"] not in (1, 2):
-            raise RefusedError("the instance is no file of format optgap/dag, version 1 or 2")
+            raise ValueError("the instance is no file of format optgap/dag, version 1 or 2")
         tasks, jobs = document["tasks"], document.get("jobs", [{"release": 0, "weight": 1}])
         self.capacity = [gpu["memory_bytes"] for gpu in document["gpus"]]
         gpus = self.gpus = range(len(self.capacity))
@@ -53,7 +49,7 @@ class Instance:
         is_whole = all(type(number) is int and 0 <= number < end for number, end in numbers)
         is_once = not any(twice) and len({(tail, head) for tail, head, _ in edges}) == len(edges)
         if not (is_whole and is_once and all(0 < speed[k][l] < NEVER for k, l in pairs)):
-            raise RefusedError("the instance: expected integers from 0 to 2**53, speeds above 0, keys and edges once")
+            raise ValueError("the instance: expected integers from 0 to 2**53, speeds above 0, keys and edges once")
         for tail, head, data in edges:
             delay = [[latency[k][l] + ceil(data / speed[k][l]) if k != l and data else 0 for l in gpus] for k in gpus]
             self.before[head].append((tail, delay))
@@ -70,22 +66,16 @@ def least_start(items, free):
     """
     best = NEVER
     for theta in {-1, *(item[0] for item in items if item[0] < NEVER)}:
-        local = sorted((item[1], item[2]) for item in items if item[0] > theta)
-        used = sum(item[3] for item in items if item[0] > theta)
-        if (local and local[-1][0] >= NEVER) or used > free:
-            continue
-        end = 0
-        for head, duration in local:
+        local = sorted(item[1:] for item in items if item[0] > theta)  # heads may be NEVER
+        end = 0 if sum(memory for _, _, memory in local) <= free else NEVER
+        for head, duration, _ in local:
             end = max(end, head) + duration
         best = min(best, max([end, *(item[0] for item in items if item[0] <= theta)]))
     return best
 
 
 class Known:
-    """What holds for all schedules within a limit (or None) by choices made; lists in lists are replaced, not changed.
-
-    Rows are heads, tails to the end, and for the weighted completion tails to the end of the job.
-    """
+    """What holds of schedules within a limit (or None) by choices made; lists in lists are replaced, not changed."""
 
     def __init__(self, instance, objective, limit):
         """Begin with releases and the GPUs that are allowed."""
@@ -93,7 +83,7 @@ class Known:
         self.allowed, self.before, self.after = list(one.allowed), one.before, one.after
         zeros = [[0 if k in gpus else NEVER for k in one.gpus] for gpus in one.allowed]
         heads = [[one.release[job] + ticks for ticks in row] for job, row in zip(one.job, zeros)]
-        self.rows = [heads, zeros, list(zeros)][: 2 if self.is_makespan else 3]
+        self.rows = [heads, zeros, list(zeros)][: 2 if self.is_makespan else 3]  # tails to the end, and of the job
         self.settle(range(one.n))
 
     def settle(self, tasks):
@@ -101,10 +91,9 @@ class Known:
         one, stale, fresh, heads = self.instance, set(tasks), set(), self.rows[0]
         order = list(TopologicalSorter({i: [h for h, _ in near] for i, near in enumerate(self.before)}).static_order())
         inside = [[edge for edge in near if one.job[edge[0]] == job] for near, job in zip(self.after, one.job)]
-        back, pairs = order[::-1], [(i, k) for i in range(one.n) for k in one.allowed[i]]
-        ways = [(order, self.before, self.after), (back, self.after, self.before), (back, inside, self.before)]
+        back = [(order[::-1], near, self.before) for near in (self.after, inside)]
         while stale and (self.limit is None or all(self.allowed)):  # else no schedule is left
-            for rows, (tasks, near, far) in zip(self.rows, ways):
+            for rows, (tasks, near, far) in zip(self.rows, [(order, self.before, self.after), *back]):
                 late = stale.union(j for i in stale for j, _ in far[i])
                 for i in tasks:
                     if i in late and (row := self.row(i, near[i], rows)) != rows[i]:
@@ -119,9 +108,9 @@ class Known:
             if self.limit is not None and not self.is_makespan:  # others complete at their least time or later
                 spare = self.limit - sum(weight * time for weight, time in zip(one.weight, self.least))
                 self.due = [t + spare // w if w else NEVER for t, w in zip(self.least, one.weight)]
-            for i, k in [(i, k) for i, k in pairs if k in self.allowed[i]]:
+            for i, k in [(i, k) for i, gpus in enumerate(self.allowed) for k in gpus]:
                 end = heads[i][k] + one.duration[i][k]
-                if end + self.rows[1][i][k] >= NEVER or end + self.rows[-1][i][k] > self.due[one.job[i]]:
+                if max(rows[i][k] for rows in self.rows) >= NEVER or end + self.rows[-1][i][k] > self.due[one.job[i]]:
                     self.allowed[i] = self.allowed[i] - {k}
                     stale.add(i)
             if not stale:
@@ -169,18 +158,18 @@ class Known:
             (a, b), zeros = (i, j) if holds else (j, i), [[0] * one.m] * one.m
             new.before[b], new.after[a] = [*self.before[b], (a, zeros)], [*self.after[a], (b, zeros)]
         elif all(self.allowed):  # else anything follows
-            raise RefusedError(f"{kind} {i} {j}: expected a task and a GPU, two on one GPU, or a tick of the makespan")
+            raise ValueError(f"{kind} {i} {j}: expected a task and a GPU, two on one GPU, or a tick of the makespan")
         new.settle({i, j} if kind == "before" else {i})
         return new
 
-    def with_all(self, choices):
-        """Return what holds in all cases of some choices that are not refuted; one of the cases holds."""
-        every, new = [self.with_choice(*choice) for choice in choices] or [self], copy(self)
+    def keep_common(self, choices):
+        """Keep what holds in all cases of some choices that are not refuted; one of the cases holds."""
+        every = [self.with_choice(*choice) for choice in choices] or [self]
         every = [case for case in every if all(case.allowed)] or every[:1]
-        new.allowed = [set().union(*gpus) for gpus in zip(*(case.allowed for case in every))]
-        new.rows = [[list(map(min, zip(*rows))) for rows in zip(*side)] for side in zip(*(case.rows for case in every))]
-        new.settle(range(self.instance.n))
-        return new
+        self.allowed = [set().union(*gpus) for gpus in zip(*(case.allowed for case in every))]
+        sides = zip(*(case.rows for case in every))
+        self.rows = [[list(map(min, zip(*rows))) for rows in zip(*side)] for side in sides]
+        self.settle(range(self.instance.n))
 
     def overlap(self, i, k, begin, end):
         """Return how long task i runs at least inside [begin, end] if it is on GPU k: at one end of its window."""
@@ -188,23 +177,39 @@ class Known:
         early = min(self.rows[0][i][k] + duration, end) - max(self.rows[0][i][k], begin)
         return max(0, min(early, min(latest, end) - max(latest - duration, begin)))
 
-    def with_loads(self, loads):
-        """Return what holds by multipliers u of windows (k, begin, end, u) and bytes (k, u): nothing costs too much."""
-        one, slack, costs, new = self.instance, 0, [dict.fromkeys(gpus, 0) for gpus in self.allowed], copy(self)
-        new.rows = list(map(list, self.rows))
-        for k, *window, u in loads:
-            slack += u * (max(0, window[1] - window[0]) if window else one.capacity[k])
-            for i in [i for i in range(one.n) if k in costs[i]]:
-                costs[i][k] += u * (self.overlap(i, k, *window) if window else one.memory[i])
+    def weigh(self, loads):
+        """Remove GPUs on which a task costs too much by multipliers u of windows, bytes, tasks and edges."""
+        one, slack, costs = self.instance, 0, [dict.fromkeys(gpus, 0) for gpus in self.allowed]
+        alone, flow = [0] * one.n, [0] * one.n
+        for word, first, *rest, u in loads:
+            if word in ("window", "memory"):
+                slack += u * (max(0, rest[1] - rest[0]) if rest else one.capacity[first])
+                for i in [i for i in range(one.n) if first in costs[i]]:
+                    costs[i][first] += u * (self.overlap(i, first, *rest) if rest else one.memory[i])
+            elif word == "task":
+                alone[first] += u
+            else:  # the tail of the edge pays a share of its delay, one per GPU, and the head the least that is left
+                i, *share = rest
+                delay, flow[first], flow[i] = dict(self.before[i]).get(first), flow[first] - u, flow[i] + u
+                if delay is None:
+                    raise ValueError(f"edge {first} {i}: expected an edge of the instance or a chosen order")
+                for k in costs[i]:
+                    costs[i][k] += min((u * delay[l][k] - share[l] for l in costs[first]), default=0)
+                for k in costs[first]:
+                    costs[first][k] += u * one.duration[first][k] + share[k]
+        for i, (both, u) in enumerate(zip(alone, flow)):
+            starts, ends = both + max(0, -u), both + max(0, u)
+            slack += ends * self.due[one.job[i]] if ends else 0
+            for k in costs[i]:
+                costs[i][k] += starts * self.rows[0][i][k] + ends * (one.duration[i][k] + self.rows[-1][i][k])
         slack -= sum(min(cost.values(), default=NEVER) for cost in costs)  # never if a task has no GPU left
-        new.allowed = [{k for k in cost if cost[k] - min(cost.values()) <= slack} for cost in costs]
-        return new
+        self.allowed = [{k for k in cost if cost[k] - min(cost.values()) <= slack} for cost in costs]
 
 
-def integers(line, count):
-    """Return the numbers of a line behind its first word."""
-    if len(line) != count + 1 or any(not word.isdecimal() or str(int(word)) != word for word in line[1:]):
-        raise RefusedError(f"{' '.join(line)}: expected {count} integers of at least 0 after {line[0]}")
+def integers(line, counts):
+    """Return the numbers of a line behind its first word, one of those that are counted."""
+    if len(line) != counts.get(line[0], -1) + 1 or any(not w.isdecimal() or str(int(w)) != w for w in line[1:]):
+        raise ValueError(f"{' '.join(line)}: expected a word and so many integers of at least 0: {counts}")
     return [int(word) for word in line[1:]]
 
 
@@ -212,61 +217,57 @@ def check_refuted(instance, objective, lines):
     """Return one more than the limit, once no schedule is left; what a block refutes does not hold outside of it."""
     if not lines:
         return 0
-    if lines[0][0] != "deadline":
-        raise RefusedError("refuted: expected a deadline first")
-    (limit,) = integers(lines[0], 1)
-    outer, choice, state, loads = [], None, Known(instance, objective, limit), []
+    (limit,) = integers(lines[0], {"deadline": 1})
+    outer, state, loads = [], Known(instance, objective, limit), []
+    counts = {"suppose": 2, "before": 2, "early": 2, "late": 2, "gpus": 1, "times": 2, "reduce": 0, "contradiction": 0}
+    counts |= {"window": 4, "memory": 2, "task": 2, "edge": 3 + instance.m}
     for line in lines[1:]:
-        if state is None:
-            raise RefusedError(f"{' '.join(line)}: expected nothing after the last contradiction")
-        if line[0] in ("suppose", "before", "early", "late"):
-            outer.append((choice, state))
-            choice = (line[0], *integers(line, 2))
-            state = state.with_choice(*choice)
-        elif line[0] in ("window", "memory"):
-            loads.append(integers(line, 4 if line[0] == "window" else 2))
-        elif line[0] in ("gpus", "times"):
-            i, *tick = integers(line, 1 if line[0] == "gpus" else 2)
-            on_gpus = [("suppose", i, k) for k in state.allowed[i]]
-            state = state.with_all([("early", i, *tick), ("late", i, *tick)] if tick else on_gpus)
-        elif line in (["contradiction"], ["reduce"]):
-            state, loads = state.with_loads(loads), []
-            if line == ["reduce"]:
+        word, numbers = line[0], integers(line, counts)
+        if word in ("suppose", "before", "early", "late"):
+            outer.append((state, (word, *numbers)))
+            state = state.with_choice(word, *numbers)
+        elif word in ("gpus", "times"):
+            on_gpus = [("suppose", numbers[0], k) for k in state.allowed[numbers[0]]]
+            state.keep_common(on_gpus if word == "gpus" else [("early", *numbers), ("late", *numbers)])
+        elif word in ("window", "memory", "task", "edge"):
+            loads.append((word, *numbers))
+        else:
+            state.weigh(loads)
+            loads = []
+            if word == "reduce":
                 state.settle(range(instance.n))
             elif all(state.allowed):
-                raise RefusedError(f"contradiction of {choice}: expected more work than there is time")
+                raise ValueError(f"in {[choice for _, choice in outer]}: expected more work than there is time")
+            elif outer:
+                state, refuted = outer.pop()
+                state = state.with_choice(*refuted, False)
+            elif line is lines[-1]:
+                return limit + 1
             else:
-                refuted, (choice, state) = choice, outer.pop() if outer else (None, None)
-                state = state and state.with_choice(*refuted, False)
-        else:
-            raise RefusedError(f"{' '.join(line)}: expected a choice, gpus, times, window, memory or an end of a block")
-    if state is not None:
-        raise RefusedError("refuted: expected a contradiction at the end")
-    return limit + 1
+                break
+    raise ValueError("refuted: expected a contradiction outside of all blocks, and nothing after it")
 
 
 def check_columns(instance, objective, lines):
     """Return the bound on the weighted completion by the cheapest set of tasks of every GPU at prices of tasks."""
-    values = {(line[0], index): value for line in lines for index, value in [integers(line, 2)]}
+    numbers = [(line[0], *integers(line, {"fineness": 2, "weight": 2, "price": 2})) for line in lines]
+    values = {(word, i): value for word, i, value in numbers}
     share, price = ([values.get((name, i), 0) for i in range(instance.n)] for name in ("weight", "price"))
     fineness = values.get(("fineness", 0), 0)
     if objective != "weighted_completion" or fineness < 1 or len(lines) != len(values):
-        raise RefusedError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
-    jobs = list(zip(instance.weight, instance.release))
-    value = fineness * sum(weight * release for j, (weight, release) in enumerate(jobs) if j not in instance.job)
-    for j in set(instance.job):
-        if sum(share[i] for i in range(instance.n) if instance.job[i] == j) != instance.weight[j]:
-            raise RefusedError(f"job {j}: expected the weights of its tasks to sum to {instance.weight[j]}")
-    state = Known(instance, objective, None)
-    value += sum(reward for reward, part in zip(price, share) if part)
+        raise ValueError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
+    value, state = sum(reward for reward, part in zip(price, share) if part), Known(instance, objective, None)
+    for j, weight in enumerate(instance.weight):
+        if j not in instance.job:
+            value += fineness * weight * instance.release[j]
+        elif sum(share[i] for i in range(instance.n) if instance.job[i] == j) != weight:
+            raise ValueError(f"job {j}: expected the weights of its tasks to sum to {weight}")
     for k in instance.gpus:
         tasks = [i for i in range(instance.n) if k in state.allowed[i] and share[i]]
         begin, front = min((state.rows[0][i][k] for i in tasks), default=0), [(0, 0)]
-        tasks.sort(key=lambda i: Fraction(instance.duration[i][k], share[i]))
-        for i in tasks:
-            duration, rate = instance.duration[i][k], fineness * share[i]
-            tail_from = begin + duration + state.rows[-1][i][k]
-            with_it = [(done + duration, cost + rate * (done + tail_from) - price[i]) for done, cost in front]
+        for i in sorted(tasks, key=lambda i: Fraction(instance.duration[i][k], share[i])):
+            duration, rate, rest = instance.duration[i][k], fineness * share[i], begin + state.rows[-1][i][k]
+            with_it = [(done + duration, cost + rate * (done + duration + rest) - price[i]) for done, cost in front]
             merged, front = sorted(front + with_it), []
             for done, cost in merged:  # more work and no less cost is never better
                 if not front or cost < front[-1][1]:
@@ -276,18 +277,17 @@ def check_columns(instance, objective, lines):
 
 
 def check(instance_path, certificate_path):
-    """Return objective and bound that a certificate proves of an instance; raises `RefusedError` if it does not."""
-    with opened(certificate_path) as file:
-        lines = [line.split() for line in file.read().splitlines()]
+    """Return objective and bound that a certificate proves of an instance; raises an error if it does not."""
+    lines = [line.split() for line in text_of(certificate_path).splitlines()]
     top = [line[: 2 if place == 0 else 1] for place, line in enumerate(lines[:4])]
     if top != [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]] or lines[-1] != ["end"] or [] in lines:
-        raise RefusedError("expected the lines optgap-certificate 1, objective, bound, proof, and at last end")
-    objective, (bound,), kind = " ".join(lines[1][1:]), integers(lines[2], 1), " ".join(lines[3][1:])
+        raise ValueError("expected the lines optgap-certificate 1, objective, bound, proof, and at last end")
+    objective, (bound,), kind = " ".join(lines[1][1:]), integers(lines[2], {"bound": 1}), " ".join(lines[3][1:])
     if objective not in ("makespan", "weighted_completion") or kind not in ("refuted", "columns"):
-        raise RefusedError(f"expected a known objective and kind of proof, got {objective} and {kind}")
+        raise ValueError(f"expected a known objective and kind of proof, got {objective} and {kind}")
     proved = (check_columns if kind == "columns" else check_refuted)(Instance(instance_path), objective, lines[4:-1])
     if proved != bound:
-        raise RefusedError(f"bound {bound}: expected {proved}, which is what the proof gives")
+        raise ValueError(f"bound {bound}: expected {proved}, which is what the proof gives")
     return objective, bound
 
 

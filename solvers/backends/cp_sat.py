@@ -110,8 +110,8 @@ def cp_sat(
     share: NDArray[np.float64] | None = None
     refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
-        proved, share = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
-        bound = max(bound, proved)
+        placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
+        bound, share = max(bound, placed.bound), placed.share
         run.report(None, bound)
     for number, phase in enumerate(_phases(run.threads)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)

@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
 from formulations.dag.bounds.paths import join_aware_path
+from formulations.dag.bounds.placed_paths_proof import placed_paths_proof
 from formulations.dag.bounds.probing_proof import ProbingProof, overlap
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.bounds.smith_columns import priced_columns
@@ -56,8 +57,9 @@ def bound_certificate(
     """Return the certificate of the largest bound that can be written as one, of one of two kinds.
 
     These are `smith_columns` with its prices (weighted completion), and a refuted limit on the objective: by paths, by
-    the area, as `destructive` and `probing` do by windows of work with multipliers, and in a tree of cases. When no
-    seconds are left, what is proved so far is written (docs/bounds.md, section 6.1; ours).
+    the area, by the multipliers of `placed_paths`, as `destructive` and `probing` do by windows of work with
+    multipliers, and in a tree of cases. When no seconds are left, what is proved so far is written (docs/bounds.md,
+    section 6.1; ours).
 
     Parameters
     ----------
@@ -72,6 +74,9 @@ def bound_certificate(
         found.append(_refuted(join_aware_path(instance, objective), []))
     if instance.num_tasks and is_makespan:
         found.append(_area_certificate(instance, seconds_left))
+        if at_most is None or max(found).bound < at_most:
+            placed = placed_paths_proof(instance, at_most=at_most, seconds_left=lambda: seconds_left() / 2)
+            found += [] if placed is None else [BoundCertificate(placed[0], "refuted", placed[1])]
     elif instance.num_tasks:
         columns = priced_columns(instance, seconds_left=seconds_left)
         if columns is not None:

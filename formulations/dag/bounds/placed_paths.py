@@ -32,14 +32,29 @@ LP_SECONDS = 60.0
 """Limit of the linear program; 1,251 tasks and 1,468 edges with four classes of GPUs need far less."""
 
 
-class PlacedPaths(NamedTuple):
-    """The bound of the program, and its solution: a hint where tasks go, not trusted.
+class PathMultipliers(NamedTuple):
+    """Multipliers of the rows of the program, per tick of the makespan and not trusted.
 
-    `share` is that of each task on the class of each GPU, in 0 to 1, shape (n, m); None where no program was solved.
+    Shapes: `end` (n,), of paths that end at a task; `work` and `memory` (m,), of the ticks and bytes of each GPU;
+    `edge` (edges,); `leaving` (edges, m), what the tail of an edge pays of its delay if it is on a GPU.
+    """
+
+    end: NDArray[np.float64]
+    work: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    edge: NDArray[np.float64]
+    leaving: NDArray[np.float64]
+
+
+class PlacedPaths(NamedTuple):
+    """The bound of the program, and its solution and multipliers; both are None where no program was solved.
+
+    `share` is that of each task on the class of each GPU, in 0 to 1, shape (n, m): a hint where tasks go, not trusted.
     """
 
     bound: int
-    share: NDArray[np.float64] | None
+    share: NDArray[np.float64] | None = None
+    multipliers: PathMultipliers | None = None
 
 
 def placed_paths(
@@ -65,26 +80,28 @@ def solved_placed_paths(
     (docs/bounds.md, section 3.17; ours).
     """
     if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
-        return PlacedPaths(0, None)
+        return PlacedPaths(0)
     around = heads_and_tails(instance)
     proven = path_bound(instance, objective, around)
     classes = _classes(instance)
     flows = int((instance.edge_bytes > 0).sum()) * len(classes) ** 2
     if not around.allowed.any(axis=1).all() or flows > MOST_FLOWS or seconds_left() <= 0:
-        return PlacedPaths(proven, None)
+        return PlacedPaths(proven)
     latest = horizon(instance)
-    lp = _program(instance, around, classes, proven, latest)
+    lp, rows = _program(instance, around, classes, proven, latest)
     answer = highs_answer(lp, seconds_left, at_most=LP_SECONDS, largest_cost=1.0)
     # With a largest cost of 100 HiGHS ends without an answer on PipeDream's resnet50 and densenet121.
     if answer is None:
-        return PlacedPaths(proven, None)
-    share = np.zeros((instance.num_tasks, instance.num_gpus))
+        return PlacedPaths(proven)
+    class_of_gpu = np.zeros(instance.num_gpus, dtype=np.int64)
+    for number, members in enumerate(classes):
+        class_of_gpu[members] = number
     allowed = _allowed_classes(around, classes)
     of_class = np.zeros(allowed.shape)
     of_class[allowed] = answer[1][: np.count_nonzero(allowed)]
-    for number, members in enumerate(classes):
-        share[:, members] = of_class[:, [number]]
-    return PlacedPaths(max(proven, min(dual_bound(lp, answer[0]), latest)), share.clip(0.0, 1.0))
+    share = of_class[:, class_of_gpu].clip(0.0, 1.0)
+    multipliers = rows.multipliers(answer[0], class_of_gpu)
+    return PlacedPaths(max(proven, min(dual_bound(lp, answer[0]), latest)), share, multipliers)
 
 
 def _allowed_classes(around: HeadsAndTails, classes: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
@@ -99,9 +116,31 @@ def _classes(instance: DagInstance) -> list[NDArray[np.int64]]:
     return [*like, *(np.array([k]) for k in alone.tolist())]
 
 
+class _Rows(NamedTuple):
+    """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,), (edges, classes)."""
+
+    end: NDArray[np.int64]
+    work: NDArray[np.int64]
+    held: NDArray[np.int64]
+    late: NDArray[np.int64]
+    leaving: NDArray[np.int64]
+
+    def multipliers(self, dual: NDArray[np.float64], class_of_gpu: NDArray[np.int64]) -> PathMultipliers:
+        """Return the multipliers by their meaning; `dual` has one entry per row."""
+        dual = np.append(dual, 0.0)  # that of a row which does not exist
+        positive = np.maximum(dual, 0.0)
+        return PathMultipliers(
+            end=positive[self.end],
+            work=positive[self.work[class_of_gpu]],
+            memory=positive[self.held[class_of_gpu]],
+            edge=positive[self.late],
+            leaving=-dual[self.leaving[:, class_of_gpu]],
+        )
+
+
 def _program(
     instance: DagInstance, around: HeadsAndTails, classes: list[NDArray[np.int64]], proven: int, latest: int
-) -> IntegerLp:
+) -> tuple[IntegerLp, _Rows]:
     """Return the program: a column per task and class, then starts, the makespan, and the flows of every edge.
 
     Starts and makespan are columns in units of many ticks, because HiGHS fails where columns differ much in size.
@@ -131,18 +170,23 @@ def _program(
     rows.put(end, start, unit)
     rows.put(end, makespan, -unit)
     first_release = int(instance.release[instance.job_of_task].min())
+    work_of, held_of = np.full(len(classes), -1), np.full(len(classes), -1)
+    late_of, leaving_of = np.full(instance.num_edges, -1), np.full((instance.num_edges, len(classes)), -1)
     for number, members in enumerate(classes):
         here = np.flatnonzero(cls == number)
         work = rows.add(-first_release * len(members))
+        work_of[number] = work[0]
         rows.put(work, here, durations[task[here], number])
         rows.put(work, makespan, -len(members) * unit)
         if instance.gpu_memory[members[0]] >= 0:
             held = rows.add(len(members) * int(instance.gpu_memory[members[0]]))
+            held_of[number] = held[0]
             rows.put(held, here, instance.task_memory[task[here]])
     columns = makespan + 1
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
         before, after = np.flatnonzero(allowed[tail]), np.flatnonzero(allowed[head])
         late = rows.add(0)
+        late_of[edge] = late[0]
         rows.put(late, [start[tail], start[head]], [unit, -unit])
         rows.put(late, pair_of[tail, before], durations[tail, before])
         if instance.edge_bytes[edge] == 0:
@@ -153,6 +197,7 @@ def _program(
         columns += delays.size
         rows.put(late, flow, delays)
         leaving = rows.add(np.zeros(len(before), dtype=np.int64), is_equality=True)
+        leaving_of[edge, before] = leaving
         rows.put(leaving[:, None], flow, 1)
         rows.put(leaving, pair_of[tail, before], -1)
         entering = rows.add(np.zeros(len(after), dtype=np.int64), is_equality=True)
@@ -169,4 +214,4 @@ def _program(
         lower=lower,
         upper=upper,
     )
-    return rows.program(cost, domain)
+    return rows.program(cost, domain), _Rows(end, work_of, held_of, late_of, leaving_of)
