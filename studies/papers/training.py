@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heuristics.dag.worl_rtgs.evaluate import compare
+from heuristics.dag.worl_rtgs.evaluate import compare, obedience
 from heuristics.dag.worl_rtgs.network import save_weights, weights_sha256
 from heuristics.dag.worl_rtgs.train import DdqnCurvePoint, DdqnTrainer
 from heuristics.dag.worl_rtgs.training_instances import (
@@ -86,6 +86,7 @@ def train_worl_rtgs(
         on_progress=on_progress,
     )
     held_out = held_out_instances()
+    own, others = obedience(held_out, trainer.weights_).T
     document: dict[str, Any] = {
         "weights_sha256": weights_sha256(trainer.weights_),
         "start_weights_sha256": weights_sha256(trainer.start_weights_),
@@ -104,6 +105,7 @@ def train_worl_rtgs(
         "held_out": {
             "instances_sha256": dag_instances_sha256(held_out),
             **compare(held_out, trainer.weights_, trainer.start_weights_).to_dict(),
+            "obedience": {"own": float(own.mean()), "others": float(others.mean())},
         },
         "curve": [
             {"steps": point.steps, "validation_ratio": point.validation_ratio, "loss": point.loss}

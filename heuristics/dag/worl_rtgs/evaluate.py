@@ -104,6 +104,31 @@ def compare_fitness(
     )
 
 
+def obedience(instances: Sequence[DagInstance], weights: Weights) -> NDArray[np.float64]:
+    """Measure how far the network follows desired loads that can be followed in full; ours.
+
+    Desired loads are the running loads of eight placements per instance: HEFT's with three tasks in ten drawn anew
+    where these are allowed and fit (seed 1). The network answers with lambda 1 and without noise, in rank order.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (count, 2), for each instance: the share of the tasks that come back on the GPU of the placement whose
+        loads were desired, and the same share for the loads of the seven other placements.
+    """
+    shares = []
+    for instance in instances:
+        arrays, data, rng = dag_arrays(instance), episode_data(instance), np.random.default_rng(1)
+        heft, (n, m) = place_by_list(arrays).gpu, arrays.durations.shape
+        drawn = [np.where(rng.random(n) < 0.3, rng.integers(m, size=n), heft) for _ in range(8)]
+        gpus = np.array([place_by_list(arrays, pinned=pinned).gpu for pinned in drawn])
+        desired = running_loads(instance.durations, gpus, data.order)
+        answers = np.array([play(arrays, data, weights, row, 1.0, _NO_NOISE, 0.0).gpu for row in desired])
+        others = [(np.roll(answers, shift, axis=0) == gpus).mean() for shift in range(1, len(gpus))]
+        shares.append(((answers == gpus).mean(), np.mean(others)))
+    return np.array(shares)
+
+
 def _shares(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> tuple[float, float]:
     """Return the shares of pairs in which ours is better, and equal, by (overflow, makespan)."""
     is_less = (ours[:, 0] < theirs[:, 0]) | ((ours[:, 0] == theirs[:, 0]) & (ours[:, 1] < theirs[:, 1]))

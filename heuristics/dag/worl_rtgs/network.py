@@ -197,8 +197,8 @@ def _write_context(
 SHIPPED = "ddqn_v1"
 """Name of the shipped files: weights (.npz) and their provenance (.json)."""
 
-OTHER_TRAININGS = ("ddqn_v1_seed1", "ddqn_v1_seed2")
-"""Names of the weights of two more training seeds, shipped so that studies can vary the training."""
+OTHER_TRAININGS = ("ddqn_v1_seed1", "ddqn_v1_seed2", "ddqn_obedient", "ddqn_obedient_seed1")
+"""Names of more weights, shipped so that studies can vary the training: two more seeds, and two trained to obey."""
 
 
 @cache

@@ -13,6 +13,7 @@ import optax
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import UNIFORM, place_by_list
 from heuristics.dag.load_vector import running_loads
+from heuristics.dag.priorities import noisy_ranks, placement_order
 from heuristics.dag.rtgs.population import desired_loads, draw_round
 from heuristics.dag.worl_rtgs.episode import EpisodeRecord, play_recording
 from heuristics.dag.worl_rtgs.evaluate import heft_fitness, network_fitness, ratios
@@ -48,6 +49,23 @@ def training_loads(instance: DagInstance, rng: np.random.Generator, count: int) 
     position = running_loads(instance.durations, np.array(placements), data.order)
     draws = draw_round(rng, count + 1, instance.num_tasks)
     return desired_loads(position, 0, float(rng.uniform(0.0, 2.0)), draws)
+
+
+def loads_of_placements(
+    instance: DagInstance, rng: np.random.Generator, orders: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the running loads of placements near HEFT's, in ticks, one row for each order of tasks; ours.
+
+    In every row a share of the tasks, itself drawn uniformly, goes to GPUs drawn uniformly where these are allowed and
+    fit. A whale that follows its desired loads exactly has that placement again. `orders` has shape (count, n).
+    """
+    arrays = dag_arrays(instance)
+    heft, (n, m) = place_by_list(arrays).gpu, arrays.durations.shape
+    rows = []
+    for order in orders:
+        drawn = np.where(rng.random(n) < rng.random(), rng.integers(m, size=n), heft)
+        rows.append(running_loads(instance.durations, place_by_list(arrays, pinned=drawn).gpu, order))
+    return np.array(rows)
 
 
 def expected_makespans(
@@ -422,14 +440,23 @@ class DdqnTrainer:
         weights = np.where(
             self._loads_rng.random(config.episodes) < config.wish_share, self._loads_rng.random(config.episodes), 0.0
         )
-        loads = training_loads(instance, self._loads_rng, config.episodes)
+        orders = np.tile(data.order, (config.episodes, 1))
+        if config.orders == "rank-noise":
+            noisy = noisy_ranks(data.rank, self._loads_rng, config.episodes)
+            orders = np.array([placement_order(arrays, priority) for priority in noisy])
+        if config.wishes == "placements":
+            loads = loads_of_placements(instance, self._loads_rng, orders)
+        else:
+            loads = training_loads(instance, self._loads_rng, config.episodes)
         rows, fits = np.zeros((n, m, NUM_FEATURES), dtype=np.float32), np.zeros((n, m), dtype=np.bool_)
         action, unit = np.zeros(n, dtype=np.int64), float(max(1, heft_fitness([instance])[0, 1]))
-        for desired, lam in zip(loads, weights.tolist(), strict=True):
+        for order, desired, lam in zip(orders, loads, weights.tolist(), strict=True):
+            data = data._replace(order=order)
             uniforms, reward = self._play_rng.random((n, 2)), np.zeros(n)
             epsilon = config.epsilon(self._steps)
             record = EpisodeRecord(rows, fits, action, reward)
             timeline = play_recording(arrays, data, self._acting, desired, lam, epsilon, uniforms, record)
+            reward -= (config.obedience - 1.0) * lam / n * np.abs(rows[np.arange(n), action, 0])
             if config.shaping:
                 reward = shaped_rewards(
                     reward,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heuristics.search.settings import require_at_least, require_between
+from heuristics.search.settings import require_at_least, require_between, require_choice
+
+LARGEST_OBEDIENCE = 1000.0
+"""From about a hundred on nothing but the desired loads counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,13 @@ class TrainingConfig:
         Placements of every instance.
     wish_share
         Share of the episodes with desired loads.
+    wishes
+        Where desired loads come from: "moves" of whales (`training_loads`), which hardly any placement can follow, or
+        "placements" (`loads_of_placements`), which can be followed in full.
+    obedience
+        Weight of the term of the desired loads in the reward, times lambda.
+    orders
+        Order of the tasks in an episode: "rank", or "rank-noise", drawn around the rank (`noisy_ranks`).
     validate_every
         Steps between two measurements on the validation instances.
 
@@ -68,6 +78,9 @@ class TrainingConfig:
     epsilon_share: float = 0.2
     episodes: int = 4
     wish_share: float = 0.5
+    wishes: str = "moves"
+    obedience: float = 1.0
+    orders: str = "rank"
     validate_every: int = 20_000
 
     def __post_init__(self) -> None:
@@ -82,6 +95,9 @@ class TrainingConfig:
             require_between(0, 1, **{name: getattr(self, name)})
         if not 0.0 < self.gamma <= 1.0:
             raise ValueError(f"gamma: expected a number above 0, at most 1, got {self.gamma}.")
+        require_choice("wishes", self.wishes, ("moves", "placements"))
+        require_choice("orders", self.orders, ("rank", "rank-noise"))
+        require_between(0, LARGEST_OBEDIENCE, obedience=self.obedience)
         for name in ("learning_rate", "max_norm"):
             if not 0.0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"{name}: expected a finite number above 0, got {getattr(self, name)}.")

@@ -140,7 +140,10 @@ def test_version_is_one_line(run: Run) -> None:
         ("optgap generate pipe", ["pipeline-training", "pipeline"]),
         ("optgap generate layered --gpus mixed-1", ["mixed-16"]),
         ("optgap convert --from pipe", ["pipedream"]),
-        ("optgap study run wh", ["whales", "whales_again", "whales_control", "whales_long", "whales_worlds"]),
+        (
+            "optgap study run wh",
+            ["whales", "whales_again", "whales_control", "whales_long", "whales_obedience", "whales_worlds"],
+        ),
         ("optgap library show dag-000", ["dag-000-layered-n8-mixed-3-ccr3-inconsistent-memory0.5"]),
         ("optgap library list --family chol", ["cholesky"]),
     ],

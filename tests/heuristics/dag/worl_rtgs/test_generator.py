@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,19 +15,12 @@ from heuristics.dag.load_vector import final_loads, running_loads
 from heuristics.dag.worl_rtgs import network
 from heuristics.dag.worl_rtgs.features import episode_data
 from heuristics.dag.worl_rtgs.generator import DdqnGenerator
-from heuristics.dag.worl_rtgs.network import shipped_weights
-from heuristics.dag.worl_rtgs.training_instances import validation_instances
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from tests.compiled import compiled
 from tests.heuristics.dag.worl_rtgs.recorded_episode import WEIGHTS, recorded
 from tests.strategies import dag_instances
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from heuristics.dag.arrays import DagArrays
 
 q_values = compiled(network.q_values)
 
@@ -119,30 +111,3 @@ def test_numbers_out_of_range(example_e: DagInstance) -> None:
     for temperature in (-1e-9, math.inf, math.nan):
         with pytest.raises(ValueError, match=r"temperature: expected a number in 0\.\.1e\+06, got"):
             _generator(example_e, temperature=temperature)
-
-
-def test_the_trained_network_obeys() -> None:
-    """Tests that with the loads of a placement as wish more of it comes back than with another placement's.
-
-    Lambda 1, no noise; HEFT's placement with three tasks in ten drawn anew, eight times on each of the 64 validation
-    instances; the mean difference is more than two standard errors over instances.
-    """
-    differences = []
-    for instance in validation_instances():
-        arrays, rng = dag_arrays(instance), np.random.default_rng(1)
-        gpus = np.array([_near_heft(arrays, rng) for _ in range(8)])
-        desired = running_loads(instance.durations, gpus, episode_data(instance).order)
-        generator = _generator(instance, weights=shipped_weights(), wish_weight=1.0, temperature=0.0)
-        answers = generator.generate(desired, rng, 0.0).gpu
-        others = [(np.roll(answers, shift, axis=0) == gpus).mean() for shift in range(1, 8)]
-        differences.append((answers == gpus).mean() - np.mean(others))
-    error = np.std(differences) / len(differences) ** 0.5
-    assert np.mean(differences) > 2 * error
-
-
-def _near_heft(arrays: DagArrays, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return HEFT's placement with three tasks in ten on GPUs drawn anew, where these are allowed and fit."""
-    gpu, (n, m) = place_by_list(arrays).gpu, arrays.durations.shape
-    drawn = np.where(rng.random(n) < 0.3, rng.integers(m, size=n), gpu)
-    placed: NDArray[np.int64] = place_by_list(arrays, pinned=drawn).gpu
-    return placed

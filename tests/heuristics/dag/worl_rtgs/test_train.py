@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.load_vector import running_loads
 from heuristics.dag.worl_rtgs import network
 from heuristics.dag.worl_rtgs import train as double_dqn
 from heuristics.dag.worl_rtgs.episode import play
@@ -25,6 +26,7 @@ from heuristics.dag.worl_rtgs.train import (
     ReplayBatch,
     double_dqn_target,
     expected_makespans,
+    loads_of_placements,
     shaped_rewards,
 )
 from heuristics.dag.worl_rtgs.training_config import TrainingConfig
@@ -514,6 +516,30 @@ def test_rivals_are_judged_alike(example_e: DagInstance, example_e_with_memory: 
     assert (same.better_than_untrained, same.equal_to_untrained) == (0.0, 1.0)
 
 
+def test_obedience_weighs_the_desired_loads() -> None:
+    """Tests that the term of the desired loads counts as often as asked for, the other rewards as before."""
+    validation = validation_instances()[:1]
+    asked = TrainingConfig(steps=300, warm_up=1_000, wishes="placements", orders="rank-noise", wish_share=1.0)
+    once, thrice = (DdqnTrainer(replace(asked, obedience=weight), seed=4).fit(validation)._replay for weight in (1, 3))
+    assert once.size == thrice.size >= 300
+    chosen = once._rows[np.arange(once.size), once._action[: once.size]]
+    assert np.array_equal(chosen, thrice._rows[np.arange(once.size), thrice._action[: once.size]])
+    tasks = np.diff(np.flatnonzero(np.append(chosen[:, 10] == 0.0, True)))  # progress is 0 at the start of an episode
+    term = np.abs(chosen[:, 0]) * chosen[:, 1] / np.repeat(tasks, tasks)
+    assert term.max() > 0.0
+    assert once._reward[: once.size] - thrice._reward[: once.size] == pytest.approx(2 * term, abs=1e-6)
+
+
+def test_desired_loads_can_be_followed(example_e: DagInstance) -> None:
+    """Tests that every row has the running loads of a placement: some placement of the five tasks has them all."""
+    orders = np.array([[0, 1, 2, 3, 4], [0, 2, 1, 4, 3], [0, 2, 1, 3, 4]])
+    rows = loads_of_placements(example_e, np.random.default_rng(5), orders)
+    placements = np.array(list(itertools.product(range(example_e.num_gpus), repeat=5)))
+    for row, order in zip(rows, orders, strict=True):
+        assert (running_loads(example_e.durations, placements, order) == row).all(axis=1).any()
+    assert len(np.unique(rows, axis=0)) > 1
+
+
 def test_exploration_falls_linearly() -> None:
     """Tests epsilon at the start, half-way down, and after its share of the steps; and the number of updates."""
     config = TrainingConfig(steps=1_000, warm_up=200, epsilon_share=0.2)
@@ -529,6 +555,9 @@ def test_exploration_falls_linearly() -> None:
         ("epsilon_end", 1.5, "epsilon_end: expected a number in 0..1, got 1.5."),
         ("learning_rate", float("nan"), "learning_rate: expected a finite number above 0, got nan."),
         ("warm_up", -1, "warm_up: expected at least 0, got -1."),
+        ("wishes", "dreams", "wishes: expected moves or placements, got 'dreams'."),
+        ("orders", "uniform", "orders: expected rank or rank-noise, got 'uniform'."),
+        ("obedience", -1.0, "obedience: expected a number in 0..1000, got -1.0."),
         ("updates_per_call", 30, "updates_per_call: expected a divisor of target_every, 500, got 30."),
     ],
 )
