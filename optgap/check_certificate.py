@@ -1,8 +1,7 @@
 """Check a lower bound of a DAG instance by its certificate: `python check_certificate.py INSTANCE CERTIFICATE`.
 
 This file needs nothing but Python and shares no code with the package that wrote the certificate. It prints what is
-proved (status 0), or what is wrong (status 1). The format, and why each kind of proof holds, is in docs/bounds.md,
-section 6.1: memory, GPUs that run one task at a time, and transfers count. Buffers and groups only forbid schedules.
+proved (status 0), or what is wrong (status 1). docs/bounds.md, section 6.1, has the format and says why proofs hold.
 """
 
 import gzip
@@ -23,7 +22,7 @@ def text_of(path):
 
 
 class Instance:
-    """The numbers of an instance: tasks i, GPUs k, edges (tail, head, bytes)."""
+    """The numbers of an instance: tasks i, GPUs k, edges (tail, head, bytes); all else only forbids schedules."""
 
     def __init__(self, path):
         """Read a file of format optgap/dag."""
@@ -42,10 +41,11 @@ class Instance:
         self.before, self.after = [[] for _ in tasks], [[] for _ in tasks]
         latency, speed = document["links"]["latency_ticks"], document["links"]["bytes_per_tick"]
         edges, pairs = document["edges"], [(k, l) for k in gpus for l in gpus if k != l]
-        sizes = [*self.capacity, *self.memory, *self.release, *self.weight, *(data for _, _, data in edges)]
-        sizes += [ticks for row in self.duration for ticks in row] + [latency[k][l] for k, l in pairs]
-        numbers = [(size, 2**53 + 1) for size in sizes if size is not None] + [(job, len(jobs)) for job in self.job]
+        sizes = [*self.memory, *self.release, *self.weight, *[b for *_, b in edges], *[latency[k][l] for k, l in pairs]]
+        sizes += [size for row in (self.capacity, *self.duration) for size in row if size is not None]
+        numbers = [(size, 2**53 + 1) for size in sizes] + [(job, len(jobs)) for job in self.job]
         numbers += [(i, self.n) for *ends, _ in edges for i in ends]
+        numbers += [(len(row) - self.m, 1) for row in (latency, speed, *latency, *speed, *self.duration)]
         is_whole = all(type(number) is int and 0 <= number < end for number, end in numbers)
         is_once = not any(twice) and len({(tail, head) for tail, head, _ in edges}) == len(edges)
         if not (is_whole and is_once and all(0 < speed[k][l] < NEVER for k, l in pairs)):

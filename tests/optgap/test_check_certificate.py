@@ -22,12 +22,15 @@ from instances.dag.json import write_dag_instance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective
 from instances.generators.dag.generate import generate
 from optgap import check_certificate
-from optgap.check_certificate import check
+from optgap.check_certificate import Instance, Known, check
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from instances.dag.schedule import DagSchedule
 
 CHECKER = Path(check_certificate.__file__)
 TIGHT = CostModel(memory_tightness=0.8, ccr=1.0)
@@ -182,6 +185,10 @@ def test_what_is_wrong_is_said(change: tuple[str, str], why: str, tmp_path: Path
         ('"durations": [2]', '"durations": [2], "durations": [30]'),
         ('"weight": 1', '"weight": -1'),
         ('"job": 0', '"job": -1'),
+        ('"weight": 1', '"weight": null'),
+        ("[0, 1, 0]", "[0, 1, null]"),
+        ('"durations": [2]', '"durations": [2, 3]'),  # more than there are GPUs
+        ('"latency_ticks": [[0]]', '"latency_ticks": [[0, 7]]'),
     ],
 )
 def test_a_file_that_is_no_instance_is_refused(before: str, after: str, tmp_path: Path) -> None:
@@ -207,6 +214,91 @@ def test_an_order_that_is_there_already_cannot_be_chosen(orders: str, tmp_path: 
     (tmp_path / "certificate.txt").write_text("\n".join(lines))
     with pytest.raises(ValueError, match=f"{orders.splitlines()[-1]}: expected .* two on one GPU"):
         check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+
+
+def random_loads(state: Known, rng: random.Random) -> list[tuple[str | int, ...]]:
+    """Return multipliers of everything that lines may price, among them edges that were chosen."""
+    one, numbers = state.instance, range(state.instance.n)
+    loads: list[tuple[str | int, ...]] = [("task", rng.choice(numbers), rng.randrange(3)) for _ in range(2)]
+    loads += [("memory", k, rng.randrange(3)) for k in one.gpus if one.capacity[k] is not None]
+    loads += [("window", k, rng.randrange(9), rng.randrange(30), rng.randrange(3)) for k in one.gpus]
+    for i, h in [(i, h) for i in numbers for h, _ in state.before[i]]:
+        loads.append(("edge", h, i, *(rng.randrange(9) for _ in one.gpus), rng.randrange(3)))
+    return rng.sample(loads, rng.randint(1, len(loads)))
+
+
+def next_state(state: Known, schedule: DagSchedule, rng: random.Random) -> Known:
+    """Return what follows from one step that a certificate may take, where the schedule keeps to what is chosen."""
+    start, tasks = schedule.start.tolist(), range(state.instance.n)
+    i, j, tick = rng.choice(tasks), rng.choice(tasks), rng.randrange(20)
+    step = rng.choice(["suppose", "before", "early", "late", "gpus", "times", "reduce"])
+    if step == "suppose":
+        k = rng.choice(state.instance.gpus)
+        return state.with_choice("suppose", i, k, k == schedule.gpu[i])
+    if step in ("early", "late", "times") and not state.is_makespan:
+        return state
+    if step in ("early", "late"):
+        return state.with_choice(step, i, tick, (start[i] < tick) == (step == "early"))
+    if step == "before":
+        try:
+            return state.with_choice("before", i, j, start[i] < start[j])
+        except ValueError:  # not on one GPU as far as is known, or linked
+            return state
+    if step == "reduce":
+        state.weigh(random_loads(state, rng))
+        state.settle(tasks)
+    else:
+        on_gpus = [("suppose", i, k) for k in state.allowed[i]]
+        state.keep_common(on_gpus if step == "gpus" else [("early", i, tick), ("late", i, tick)])
+    return state
+
+
+def keeps_a_schedule(instance: DagInstance, objective: Objective, rng: random.Random, folder: Path) -> None:
+    """Assert that all steps agree with an optimal schedule if its objective is the limit."""
+    found = solve(instance, "cp-sat", objective=str(objective), threads=1, seed=1)
+    if found.schedule is None:
+        return
+    gpu, start = found.schedule.gpu.tolist(), found.schedule.start.tolist()
+    finish = [start[i] + int(instance.durations[i, k]) for i, k in enumerate(gpu)]
+    completion = [
+        max([f for f, job in zip(finish, instance.job_of_task, strict=True) if job == j], default=0)
+        for j in range(instance.num_jobs)
+    ]
+    end = found.objective if objective == Objective.MAKESPAN else max(finish)
+    write_dag_instance(instance, folder / "instance.json")
+    state = Known(Instance(str(folder / "instance.json")), objective, found.objective)
+    for _ in range(15):
+        state = next_state(state, found.schedule, rng)
+        for i, k in enumerate(gpu):
+            assert k in state.allowed[i]
+            assert state.rows[0][i][k] <= start[i]
+            assert state.rows[1][i][k] <= end - finish[i]
+            assert (
+                state.rows[-1][i][k] <= (end if state.is_makespan else completion[instance.job_of_task[i]]) - finish[i]
+            )
+
+
+@given(
+    instance=dag_instances(max_tasks=6, max_jobs=3), objective=st.sampled_from(FINISH_OBJECTIVES), seed=st.integers(0)
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_step_loses_an_optimal_schedule(
+    instance: DagInstance, objective: Objective, seed: int, tmp_path: Path
+) -> None:
+    """Tests that random steps of proofs, in any order, keep what an optimal schedule does."""
+    keeps_a_schedule(instance, objective, random.Random(seed), tmp_path)
+
+
+@pytest.mark.slow
+@given(
+    instance=dag_instances(max_tasks=7, max_jobs=3), objective=st.sampled_from(FINISH_OBJECTIVES), seed=st.integers(0)
+)
+@settings(max_examples=2_000, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_step_loses_an_optimal_schedule_at_length(
+    instance: DagInstance, objective: Objective, seed: int, tmp_path: Path
+) -> None:
+    """Tests the same on many more instances."""
+    keeps_a_schedule(instance, objective, random.Random(seed), tmp_path)
 
 
 @pytest.mark.parametrize("diagonal", [0, None, -1, "none"])
