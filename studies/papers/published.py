@@ -325,7 +325,7 @@ def signs_of_settings(frame: pd.DataFrame) -> Sequence[Tabular]:
         if not name.endswith(MINUS_SIGN):
             difference = NONE if minus is None else _mean_with_error(minus["last"] - printed["last"], "+.2f")
             cells = [cell for each in (printed, minus) for cell in _reward_cells(each)]
-            rows.append([name.removeprefix("published "), f"{stated[name]:g}", *cells, difference])
+            rows.append([name.removeprefix("published "), str(stated[name]), *cells, difference])
     return [Table(headings=("factor", "published", *signs, "minus less printed, at the end"), rows=rows)]
 
 
@@ -372,12 +372,25 @@ def _marl_training(_: None) -> Sequence[Tabular]:
     return [Table.of(columns, [{"training": number, **shipped_document(number)} for number in shipped_trainings()])]
 
 
+def _records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return rows with None for what is unknown."""
+    records: list[dict[Any, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return records
+
+
+def _decision_latency(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the table of `optgap study decision-latency` with all columns, from its rows."""
+    from studies.papers.decision_latency import DecisionLatency, DecisionLatencyStudy, decision_latency_table
+
+    rows = tuple(DecisionLatency(**{str(name): value for name, value in row.items()}) for row in _records(frame))
+    return [decision_latency_table(DecisionLatencyStudy(rows=rows, seed=0))]
+
+
 def _plan_distance(frame: pd.DataFrame) -> Sequence[Tabular]:
     """Return the table of `optgap study plan-distance` with its default options, from its rows."""
     from studies.papers.plan_distance import PlanDistanceOptions, PlanDistanceRow, PlanDistanceTable, summary_table
 
-    values = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    rows = tuple(PlanDistanceRow(**{str(name): value for name, value in row.items()}) for row in values)
+    rows = tuple(PlanDistanceRow(**{str(name): value for name, value in row.items()}) for row in _records(frame))
     chosen = PlanDistanceOptions()
     options = {name: getattr(chosen, name) for name in ("seed", "placements", "pairs", "resamples", "order")}
     return [summary_table(PlanDistanceTable(rows=rows, insertion=True, **options))]
@@ -387,6 +400,7 @@ MAKERS: Mapping[str, Any] = {
     "actor-critic": _actor_critic,
     "actor-critic-published": signs_of_settings,
     "adversary": worst_ratios,
+    "decision-latency": _decision_latency,
     "interference": _interference,
     "jct-tests": lambda frame, baseline: [jct_test_table(frame.assign(budget=ANY_BUDGET), baseline, ANY_BUDGET)],
     "library": _library,
