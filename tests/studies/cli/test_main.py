@@ -142,7 +142,15 @@ def test_version_is_one_line(run: Run) -> None:
         ("optgap convert --from pipe", ["pipedream"]),
         (
             "optgap study run wh",
-            ["whales", "whales_again", "whales_control", "whales_long", "whales_obedience", "whales_worlds"],
+            [
+                "whales",
+                "whales_again",
+                "whales_control",
+                "whales_fresh",
+                "whales_long",
+                "whales_obedience",
+                "whales_worlds",
+            ],
         ),
         ("optgap library show dag-000", ["dag-000-layered-n8-mixed-3-ccr3-inconsistent-memory0.5"]),
         ("optgap library list --family chol", ["cholesky"]),
