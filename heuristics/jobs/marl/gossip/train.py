@@ -282,7 +282,7 @@ class GossipTrainer:
 
     Algorithms 1 and 2 of Zhang et al. (2025), with the deviations that `GossipSettings` names. The theorem there covers
     none of the practical changes: Adam, masks, critics of states, and partial observations. No guarantee is claimed.
-    The same computer, versions, seed and arguments give the same weights bit for bit.
+    The same computer, number of cores, versions, seed and arguments give the same weights bit for bit.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class MarlTrainer:
     The critic predicts returns minus their mean over their deviation in the first episodes, because the gradient's norm
     is limited and raw returns are in the hundreds. It learns together with the actor during imitation, from the
     teacher's lambda-returns with lambda 1. A step is a round, see `RecordedEpisode` and `decision_targets`. The same
-    computer, versions, seed and arguments give the same weights bit for bit.
+    computer, number of cores, versions, seed and arguments give the same weights bit for bit.
 
     Parameters
     ----------
