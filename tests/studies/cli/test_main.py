@@ -149,7 +149,6 @@ def test_version_is_one_line(run: Run) -> None:
                 "whales_fresh",
                 "whales_long",
                 "whales_obedience",
-                "whales_worlds",
             ],
         ),
         ("optgap library show dag-000", ["dag-000-layered-n8-mixed-3-ccr3-inconsistent-memory0.5"]),
