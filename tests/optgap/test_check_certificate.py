@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.bounds.certificates import BoundCertificate, bound_certificate
-from formulations.dag.bounds.placed_paths_proof import placed_paths_proof
+from formulations.dag.bounds.placed_paths import placed_paths_proof
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.json import write_dag_instance

@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp, LoadRow, Multipliers
 from formulations.dag.bounds.paths import join_aware_path
-from formulations.dag.bounds.placed_paths_proof import placed_paths_proof
+from formulations.dag.bounds.placed_paths import placed_paths_proof
 from formulations.dag.bounds.probing_proof import ProbingProof, overlap
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.bounds.smith_columns import priced_columns
