@@ -372,6 +372,30 @@ def _marl_training(_: None) -> Sequence[Tabular]:
     return [Table.of(columns, [{"training": number, **shipped_document(number)} for number in shipped_trainings()])]
 
 
+def _marl_gossip(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return a row per training without a centre: ratios of JCTs to the teacher's, gaps of weights, traffic."""
+
+    def ratios(*names: str) -> Any:
+        """Return a function from a row to the values in its columns."""
+        return lambda row: ", ".join(f"{float(row[name]):.2f}" for name in names)
+
+    columns = (
+        Column("trainer", "trainer"),
+        Column("imitated", ratios("imitated"), str, True),
+        Column("best network", ratios("trained"), str, True),
+        Column("validation: imitated, best, last", ratios("first", "best", "last"), str, True),
+        Column(
+            "weight gap before, after gossip",
+            lambda row: f"{float(row['gap_before']):.1e}, {float(row['gap_after']):.1e}",
+            str,
+            True,
+        ),
+        Column("MB of gossip per update", lambda row: f"{int(row['gossip_bytes']) / 1e6:.3f}", str, True),
+        Column("bytes of summaries", lambda row: int(row["summary_bytes"]), str, True),
+    )
+    return [Table.of(columns, _records(frame))]
+
+
 def _records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     """Return rows with None for what is unknown."""
     records: list[dict[Any, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
@@ -407,6 +431,7 @@ MAKERS: Mapping[str, Any] = {
     "gaps-by-instance": _gaps_by_instance,
     "gaps-to-optima": _gaps_to_optima,
     "marl-ablations": _marl_ablations,
+    "marl-gossip": _marl_gossip,
     "marl-training": _marl_training,
     "network-shares": network_shares,
     "outside": _outside,
