@@ -33,10 +33,10 @@ LP_SECONDS = 60.0
 
 
 DIGITS = (4, 6, 8, 10, 12, 15, 18)
-"""Digits behind the point to which multipliers are rounded; prices of bytes are small, and need up to 18."""
+"""Decimal places to which multipliers are rounded; prices of bytes are small, and need up to 18."""
 
 TOLERANCE = 1e-7
-"""Multipliers of single tasks up to this size come from the tolerance of the solver: many lines that prove nothing."""
+"""Multipliers of single tasks up to this size come from the solver's tolerance and prove nothing."""
 
 
 class PathMultipliers(NamedTuple):

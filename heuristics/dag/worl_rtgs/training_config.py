@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from heuristics.search.settings import require_at_least, require_between, require_choice
 
 LARGEST_OBEDIENCE = 1000.0
-"""From about a hundred on nothing but the desired loads counts."""
+"""Any number is valid; no training beyond 40 was tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,8 @@ class TrainingConfig:
     wish_share
         Share of the episodes with desired loads.
     wishes
-        Where desired loads come from: "moves" of whales (`training_loads`), which hardly any placement can follow, or
-        "placements" (`loads_of_placements`), which can be followed in full.
+        Where desired loads come from: "moves" of whales (`training_loads`), which need not be those of any placement,
+        or "placements" (`loads_of_placements`), which can be followed in full.
     obedience
         Weight of the term of the desired loads in the reward, times lambda.
     orders
