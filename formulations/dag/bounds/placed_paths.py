@@ -31,7 +31,6 @@ UNITS = 100
 LP_SECONDS = 60.0
 """Limit of the linear program; 1,251 tasks and 1,468 edges with four classes of GPUs need far less."""
 
-
 DIGITS = (4, 6, 8, 10, 12, 15, 18)
 """Decimal places to which multipliers are rounded; prices of bytes are small, and need up to 18."""
 

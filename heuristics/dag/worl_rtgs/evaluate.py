@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heuristics.dag.arrays import DagArrays
     from heuristics.dag.timeline import Placement, Timeline
     from heuristics.dag.worl_rtgs.network import Weights
     from instances.dag.instance import DagInstance
@@ -104,6 +105,20 @@ def compare_fitness(
     )
 
 
+def near_heft(
+    arrays: DagArrays, heft: NDArray[np.int64], rng: np.random.Generator, share: float | None = None
+) -> NDArray[np.int64]:
+    """Return HEFT's placement with tasks on GPUs drawn anew where these are allowed and fit, shape (n,); ours.
+
+    A task is drawn with probability `share`; without one the share is itself drawn uniformly from [0, 1).
+    """
+    n, m = arrays.durations.shape
+    uniforms = rng.random(n)
+    is_drawn = uniforms < (rng.random() if share is None else share)
+    placed: NDArray[np.int64] = place_by_list(arrays, pinned=np.where(is_drawn, rng.integers(m, size=n), heft)).gpu
+    return placed
+
+
 def obedience(instances: Sequence[DagInstance], weights: Weights) -> NDArray[np.float64]:
     """Measure how far the network follows desired loads that can be followed in full; ours.
 
@@ -119,9 +134,8 @@ def obedience(instances: Sequence[DagInstance], weights: Weights) -> NDArray[np.
     shares = []
     for instance in instances:
         arrays, data, rng = dag_arrays(instance), episode_data(instance), np.random.default_rng(1)
-        heft, (n, m) = place_by_list(arrays).gpu, arrays.durations.shape
-        drawn = [np.where(rng.random(n) < 0.3, rng.integers(m, size=n), heft) for _ in range(8)]
-        gpus = np.array([place_by_list(arrays, pinned=pinned).gpu for pinned in drawn])
+        heft = place_by_list(arrays).gpu
+        gpus = np.array([near_heft(arrays, heft, rng, 0.3) for _ in range(8)])
         desired = running_loads(instance.durations, gpus, data.order)
         answers = np.array([play(arrays, data, weights, row, 1.0, _NO_NOISE, 0.0).gpu for row in desired])
         others = [(np.roll(answers, shift, axis=0) == gpus).mean() for shift in range(1, len(gpus))]

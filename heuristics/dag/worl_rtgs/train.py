@@ -16,7 +16,7 @@ from heuristics.dag.load_vector import running_loads
 from heuristics.dag.priorities import noisy_ranks, placement_order
 from heuristics.dag.rtgs.population import desired_loads, draw_round
 from heuristics.dag.worl_rtgs.episode import EpisodeRecord, play_recording
-from heuristics.dag.worl_rtgs.evaluate import heft_fitness, network_fitness, ratios
+from heuristics.dag.worl_rtgs.evaluate import heft_fitness, near_heft, network_fitness, ratios
 from heuristics.dag.worl_rtgs.features import NUM_FEATURES, episode_data
 from heuristics.dag.worl_rtgs.network import DOES_NOT_FIT, Weights, initial_weights
 from heuristics.dag.worl_rtgs.training_instances import GPUS, training_stream
@@ -60,12 +60,8 @@ def loads_of_placements(
     fit. A whale that follows its desired loads exactly has that placement again. `orders` has shape (count, n).
     """
     arrays = dag_arrays(instance)
-    heft, (n, m) = place_by_list(arrays).gpu, arrays.durations.shape
-    rows = []
-    for order in orders:
-        drawn = np.where(rng.random(n) < rng.random(), rng.integers(m, size=n), heft)
-        rows.append(running_loads(instance.durations, place_by_list(arrays, pinned=drawn).gpu, order))
-    return np.array(rows)
+    heft = place_by_list(arrays).gpu
+    return np.array([running_loads(instance.durations, near_heft(arrays, heft, rng), order) for order in orders])
 
 
 def expected_makespans(
