@@ -22,6 +22,7 @@ from heuristics.dag.list_scheduling import (
     evaluate_keys,
     place_by_list,
     schedule_of,
+    within_memory,
 )
 from heuristics.dag.load_vector import running_loads
 from heuristics.dag.network_interfaces import Nics, new_nics
@@ -29,7 +30,7 @@ from heuristics.dag.priorities import optimistic_costs, placement_order, upward_
 from heuristics.dag.timeline import Placement
 from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, is_for_smiths_rule, needs_buffers
+from instances.dag.objective import Objective, is_for_smiths_rule, needs_buffers, objective_value
 from instances.fields import one_of
 
 if TYPE_CHECKING:
@@ -52,36 +53,27 @@ class LoadKeys:
     order of their upward rank, each on the GPU whose load comes nearest to the desired one (`place_by_desired_load`).
     In every schedule that is at most as long as HEFT's all loads are at most 1 on this scale.
 
-    HEFT's own running loads stand for HEFT's schedule by definition: where two GPUs come to the same load, no desired
-    load distinguishes them, and the generator may choose the other one.
+    HEFT's own running loads stand for HEFT's schedule by definition (`RandomKeys`): where two GPUs come to the same
+    load, no desired load distinguishes them, and the generator may choose the other one.
     """
 
     def __init__(self, instance: DagInstance, objective: Objective) -> None:
-        arrays, tasks = dag_arrays(instance), np.arange(instance.num_tasks)
+        arrays = dag_arrays(instance)
         self._instance = instance
         self._generator = GreedyGenerator(instance, objective, upward_ranks(arrays))
-        self._heft = place_by_list(arrays)
-        finish = self._heft.start + arrays.durations[tasks, self._heft.gpu]
-        completion = arrays.job_release.copy()
-        np.maximum.at(completion, arrays.job_of_task, finish)
-        makespan = int(finish.max(initial=0))
-        weighted = Objective(objective) is Objective.WEIGHTED_COMPLETION
-        self._heft_fitness = (self._heft.overflow, int((completion * arrays.weight).sum()) if weighted else makespan)
-        self._scale = max(1, makespan)
-        loads = running_loads(instance.durations, self._heft.gpu, self._generator.order)
+        heft = place_by_list(arrays)
+        finish = heft.start + arrays.durations[np.arange(instance.num_tasks), heft.gpu]
+        self._scale = max(1, int(finish.max(initial=0)))
+        loads = running_loads(instance.durations, heft.gpu, self._generator.order)
         self.heft_keys: NDArray[np.float64] = loads / self._scale
         """HEFT's running loads over its makespan, shape (n,)."""
 
     def evaluate_many(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the fitness of points, (overflow bytes, objective), shape (count, 2)."""
-        fitness = self._generator.generate(points * self._scale, _NO_DRAWS, 0.0).fitness
-        fitness[(points == self.heft_keys).all(axis=1)] = self._heft_fitness
-        return fitness
+        return self._generator.generate(points * self._scale, _NO_DRAWS, 0.0).fitness
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
-        if np.array_equal(keys, self.heft_keys):
-            return schedule_of(self._instance, self._heft)
         generator = self._generator
         timeline = place_by_desired_load(
             dag_arrays(self._instance), generator.order, keys * self._scale, True, True, np.empty(len(keys))
@@ -109,7 +101,8 @@ class RandomKeys:
 
     The first n keys are priorities: among the ready tasks the highest key goes first, ties by index, so that every
     point gives a schedule that keeps the precedences. The other n keys choose GPUs (absent with decoding "eft"; one
-    key with "look-ahead").
+    key with "look-ahead"). Where HEFT keeps to the memory limits only after its repair (`within_memory`), its point
+    stands for the repaired schedule by definition, because no other point is repaired.
 
     With buffers, groups or the stage span `BufferKeys` decodes.
 
@@ -140,6 +133,7 @@ class RandomKeys:
     _nics: Nics | None = field(init=False, repr=False)
     _loads: LoadKeys | None = field(init=False, repr=False)
     _buffers: BufferKeys | None = field(init=False, repr=False)
+    _heft: DagSchedule | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the decoding."""
@@ -155,6 +149,20 @@ class RandomKeys:
             raise ValueError(f"decoding: expected one of {', '.join(_RULES)} under contention, got 'load'.")
         object.__setattr__(self, "_nics", nics)
         object.__setattr__(self, "_loads", LoadKeys(self.instance, self.objective) if by_load else None)
+        object.__setattr__(self, "_heft", None if has_buffers else self._heft_by_definition())
+
+    def _heft_by_definition(self) -> DagSchedule | None:
+        """Return HEFT's schedule where its point would decode to another one; None elsewhere, or where it has none."""
+        rank = None if self._loads is not None else self.rank
+        arrays, nics = self.arrays, self._nics
+        if self._loads is None and place_by_list(arrays, rank, nics=nics).overflow == 0:
+            return None
+        return within_memory(self.instance, lambda arrays: place_by_list(arrays, rank, nics=nics), nics)
+
+    @property
+    def repairs_heft(self) -> bool:
+        """Whether the point of `heft_keys`, and no other one of the same priorities, is HEFT's schedule."""
+        return self._heft is not None
 
     @property
     def num_keys(self) -> int:
@@ -175,6 +183,21 @@ class RandomKeys:
     @property
     def evaluator(self) -> Callable[[NDArray[np.float64]], NDArray[np.int64]]:
         """What `evaluate_many` calls with contiguous points: the kernel with all its other arguments."""
+        if self._heft is None:
+            return self._kernel
+        kernel, seed = self._kernel, self.heft_keys()
+        value = objective_value(self.instance, self._heft, self.objective)
+
+        def evaluate_with_heft(points: NDArray[np.float64]) -> NDArray[np.int64]:
+            fitness = kernel(points)
+            fitness[(points == seed).all(axis=1)] = 0, value
+            return fitness
+
+        return evaluate_with_heft
+
+    @property
+    def _kernel(self) -> Callable[[NDArray[np.float64]], NDArray[np.int64]]:
+        """Every point decoded as the rules say, without what stands by definition."""
         if self._buffers is not None:
             return self._buffers.evaluate_many
         if self._loads is not None:
@@ -214,6 +237,8 @@ class RandomKeys:
 
     def schedule(self, keys: NDArray[np.float64]) -> DagSchedule | None:
         """Return the schedule of a point, None where it exceeds a memory limit."""
+        if self._heft is not None and np.array_equal(keys, self.heft_keys()):
+            return self._heft
         if self._buffers is not None:
             return self._buffers.schedule(keys)
         if self._loads is not None:

@@ -157,7 +157,7 @@ def whales_around_rank(settings: WhaleSettings, keys: RandomKeys, rng: np.random
     whales = rng.random((count, keys.num_keys))
     whales[:, :n] = np.minimum(noisy_ranks(rank, rng, count), 1.0)
     if settings.heft_seed:
-        whales[0, :n], whales[0, n:] = rank, 0.0
+        whales[0] = keys.heft_keys() if keys.repairs_heft else np.append(rank, np.zeros(keys.num_keys - n))
     fitness = yield whales
     while True:
         left = 1.0 - run.share

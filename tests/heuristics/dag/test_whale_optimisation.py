@@ -471,12 +471,23 @@ def test_no_tasks() -> None:
     assert (schedule.gpu.tolist(), objectives) == ([], [0] * 25)
 
 
+TIGHT = DagInstance.from_lists([[9, 10], [1, 5], [1, 1]], task_memory=[2, 2, 3], gpu_memory=[4, 3])
+"""HEFT's list first ends in a dead end of memory here, and its repair has the optimum, 10."""
+
+
 def test_overflow_counts_before_the_objective() -> None:
-    """Tests that whales find a placement within the limits where HEFT's list first ends in a dead end."""
-    instance = DagInstance.from_lists([[9, 10], [1, 5], [1, 1]], task_memory=[2, 2, 3], gpu_memory=[4, 3])
-    schedule, objectives = run(instance, 0, 200)
+    """Tests that whales find a placement within the limits where the first of them exceed a limit."""
+    schedule, objectives = run(TIGHT, 1, 200, heft_seed=False)
     assert objectives[0] is None
-    assert objectives[-1] == objective_value(instance, schedule, Objective.MAKESPAN) == 10
+    assert objectives[-1] == objective_value(TIGHT, schedule, Objective.MAKESPAN) == 10
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_starts_from_the_repaired_heft(decoding: str) -> None:
+    """Tests that whale 0 is HEFT's repaired schedule where plain HEFT exceeds a memory limit."""
+    schedule, objectives = run(TIGHT, 0, 1, population=2, decoding=decoding)
+    assert objectives == [10]
+    assert schedule.start.tolist() == heft(TIGHT).start.tolist()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
