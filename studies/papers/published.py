@@ -169,9 +169,15 @@ def _places(frame: pd.DataFrame, by: Sequence[str]) -> list[str]:
 
 
 def _factors(frame: pd.DataFrame, headings: Sequence[str], by: str | Sequence[str]) -> Sequence[Tabular]:
-    """Return `factor_table`, by one column or by several together."""
+    """Return `factor_table`, by one column or by several together; what needs no budget counts under every one."""
+    import pandas as pd
+
     if isinstance(by, str):
         return [factor_table(frame, headings, by)]
+    if "budget" in by:
+        built = frame["budget"] == ANY_BUDGET
+        budgets = frame.loc[~built, ["budget"]].drop_duplicates()
+        frame = pd.concat([frame[~built], frame[built].drop(columns="budget").merge(budgets, how="cross")])
     return [factor_table(frame.assign(world=_places(frame, by)), headings, "world")]
 
 
@@ -354,6 +360,20 @@ def _marl_ablations(frame: pd.DataFrame) -> Sequence[Tabular]:
     return ablations_tables(MarlAblations(frame=frame, curves={}, seconds={}, ablations=ablations))
 
 
+ONE_QUEUE, QUEUES = "one queue for all servers", "a queue for every agent"
+"""The teacher of the multi-agent policy with one agent, and with as many as the default training has."""
+
+
+def _marl_queues(frame: pd.DataFrame) -> Sequence[Tabular]:
+    """Return the teacher that sees its agent's servers only against the one that sees all, from rows of ablations."""
+    import pandas as pd
+
+    rows = frame[(frame["label"] == "default") & (frame["repetition"] == 0)].assign(budget=ANY_BUDGET)
+    teachers = [rows.assign(label=QUEUES, jct_mean=rows["teacher"])]
+    teachers += [rows.assign(label=ONE_QUEUE, jct_mean=rows["central_teacher"])]
+    return [jct_test_table(pd.concat(teachers), ONE_QUEUE, ANY_BUDGET)]
+
+
 def _marl_training(_: None) -> Sequence[Tabular]:
     """Return a row per shipped training, from the document of its networks: mean ratios of JCT to the teacher's."""
     from heuristics.jobs.marl.shipped_networks import shipped_document, shipped_trainings
@@ -432,6 +452,7 @@ MAKERS: Mapping[str, Any] = {
     "gaps-to-optima": _gaps_to_optima,
     "marl-ablations": _marl_ablations,
     "marl-gossip": _marl_gossip,
+    "marl-queues": _marl_queues,
     "marl-training": _marl_training,
     "network-shares": network_shares,
     "outside": _outside,
@@ -441,7 +462,9 @@ MAKERS: Mapping[str, Any] = {
     "online": lambda frame: summary_tables(online_summary(frame)),
     "online-by-load": lambda frame: [gaps_by_load(online_summary(frame))],
     "study": _study_tables,
-    "contrasts": lambda frame, pairs, by=None: [contrast_table(frame, [(one, other) for one, other in pairs], by)],
+    "contrasts": lambda frame, pairs, by=None, budget=None: [
+        contrast_table(frame, [(one, other) for one, other in pairs], by, budget)
+    ],
     "factors": _factors,
 }
 """Functions from the frame of the runs (None where no runs are kept), and options, to tables."""

@@ -93,6 +93,23 @@ def test_shares_and_gaps_by_hand() -> None:
     assert signs.to_markdown().splitlines()[-1] == f"| N = 3 | -7.5 | {printed} | {minus} | +1.00 ± 0.00 |"
 
 
+def test_factors_by_budget() -> None:
+    """Tests that every budget has a column, where a construction stands too, and that a contrast is at one budget."""
+    one, two, none = "2 evaluations", "20 evaluations", "-"
+    runs = [("a", "net; x", one, 0.4), ("a", "net; x", two, 0.2), ("a", "heft; x", none, 0.5)]
+    runs += [("b", "net; x", one, 0.2), ("b", "net; x", two, 0.1), ("b", "heft; x", none, 0.1)]
+    rows = [
+        {"instance": name, "sha256": name, "cluster": "c", "label": label, "kind": "search", "budget": budget}
+        | {"gap": gap, "objective": 10 + 10 * gap, "bound": 10, "repetition": 0, "is_optimum": False, "error": None}
+        for name, label, budget, gap in runs
+    ]
+    (table,) = MAKERS["factors"](pd.DataFrame(rows), ["placement", "order"], ["cluster", "budget"])
+    assert table.headings[2:] == (f"world c, {one}", f"world c, {two}")
+    assert table.rows[:2] == (("net", "x", "30.00", "15.00"), ("heft", "x", "30.00", "30.00"))
+    (pairs,) = MAKERS["contrasts"](pd.DataFrame(rows), [["net; x", "heft; x"]], budget=two)
+    assert pairs.rows[0][2:4] == ("15.00 against 30.00", "-15.00")
+
+
 def test_what_is_kept() -> None:
     """Tests that files and entries agree, that specifications are shipped, and that all files are small enough."""
     kept = kept_studies()
