@@ -11,6 +11,7 @@ from formulations.time_left import solve_lp, without_limit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from highspy import HighsLp
     from numpy.typing import NDArray
     from scipy.sparse import csc_matrix
 
@@ -43,6 +44,32 @@ def highs_answer(
     most `at_most` of the seconds that are left are used, see `solve_lp`.
     """
     import highspy
+
+    problem, row_scale, cost_scale = scaled_problem(lp, largest_cost)
+    highs = highspy.Highs()
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("solver", "ipm"),
+        ("run_crossover", "off"),
+    ):
+        highs.setOptionValue(name, value)
+    highs.passModel(problem)
+    solve_lp(highs, seconds_left, at_most=at_most)
+    solution = highs.getSolution()
+    duals, columns = np.array(solution.row_dual), np.array(solution.col_value)
+    if len(duals) != problem.num_row_:
+        return None
+    multipliers: NDArray[np.float64] = -duals[: len(row_scale)] * row_scale / cost_scale
+    return np.where(np.isfinite(multipliers), multipliers, 0.0), np.where(np.isfinite(columns), columns, 0.0)
+
+
+def scaled_problem(lp: IntegerLp, largest_cost: float) -> tuple[HighsLp, NDArray[np.float64], float]:
+    """Return a linear program as HiGHS takes it, and the factors of its first rows, one per row of `lp`, and costs.
+
+    The rows behind those are the domain's.
+    """
+    import highspy
     from scipy.sparse import csc_matrix, vstack
 
     row_scale = 1.0 / np.maximum(lp.row_sizes(), 1.0)
@@ -62,22 +89,7 @@ def highs_answer(
     problem.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     problem.a_matrix_.start_, problem.a_matrix_.index_ = matrix.indptr, matrix.indices
     problem.a_matrix_.value_ = matrix.data
-    highs = highspy.Highs()
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "ipm"),
-        ("run_crossover", "off"),
-    ):
-        highs.setOptionValue(name, value)
-    highs.passModel(problem)
-    solve_lp(highs, seconds_left, at_most=at_most)
-    solution = highs.getSolution()
-    duals, columns = np.array(solution.row_dual), np.array(solution.col_value)
-    if len(duals) != matrix.shape[0]:
-        return None
-    multipliers: NDArray[np.float64] = -duals[: len(limit)] * row_scale / cost_scale
-    return np.where(np.isfinite(multipliers), multipliers, 0.0), np.where(np.isfinite(columns), columns, 0.0)
+    return problem, row_scale, cost_scale
 
 
 def _domain_rows(domain: Domain) -> tuple[csc_matrix, NDArray[np.float64], NDArray[np.float64]]:

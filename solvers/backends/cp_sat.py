@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, searched_placements
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
+from heuristics.dag.list_scheduling import place_by_list, within_memory
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
@@ -83,8 +86,9 @@ def cp_sat(
     With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
     search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
     all windows, a second phase proves; then both once more. Buffers, groups and the stage span have a model of their
-    own (`BufferSearch`). Where memory binds, makespans are refuted in between (`MemoryRefutation`). With 8 threads or
-    more one phase does everything. Under a time limit, a model that turns out to be too heavy leaves the time to large
+    own (`BufferSearch`). Where memory binds, makespans are refuted in between (`MemoryRefutation`), or placements are
+    branched on where nothing has proved more than `placed_paths` (`_branched`). With 8 threads or more one phase does
+    everything. Under a time limit, a model that turns out to be too heavy leaves the time to large
     neighbourhoods and bounds (`_without_model`).
 
     Parameters
@@ -108,14 +112,15 @@ def cp_sat(
     is_free = Contention(contention) is Contention.NONE
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
     share: NDArray[np.float64] | None = None
+    placed_bound, probed = 0, 0
     refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
-        bound, share = max(bound, placed.bound), placed.share
+        bound, share, placed_bound = max(bound, placed.bound), placed.share, placed.bound
         run.report(None, bound)
     for number, phase in enumerate(_phases(run.threads)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
-        if probe and number == 1:
+        if probe and number == 1 and not probed:
             bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
             run.report(None, bound)
         at_most = None if schedule is None else objective_value(instance, schedule, objective)
@@ -164,7 +169,17 @@ def cp_sat(
         if phase.reinsertion and schedule is not None and is_free:
             better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion, share)
             schedule = _better(instance, objective, schedule, better)
-        if phase.refutation and refutes:
+        if phase.refutation and placed_bound:
+            probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
+            bound = max(bound, probed)
+        if phase.refutation and placed_bound == bound > probed:
+            schedule, bound = _branched(instance, objective, schedule, bound, run, phase.refutation)
+            if schedule is not None:
+                better = improved_by_reinsertion(
+                    instance, objective, schedule, bound, run, SHARE_AFTER_BRANCHING, share
+                )
+                schedule = _better(instance, objective, schedule, better)
+        elif phase.refutation and refutes:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(min(EFFORT, effort_left), phase.refutation)
             schedule, bound = refutation.schedule, refutation.bound
@@ -177,6 +192,33 @@ def cp_sat(
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
+
+def _branched(
+    instance: DagInstance,
+    objective: Objective,
+    schedule: DagSchedule | None,
+    bound: int,
+    run: ExactRun,
+    share_of_time: float,
+) -> tuple[DagSchedule | None, int]:
+    """Return the best schedule and bound after `searched_placements`, whose placements become list schedules."""
+    found = searched_placements(
+        instance,
+        objective,
+        at_most=None if schedule is None else objective_value(instance, schedule, objective),
+        most_programs=MOST_PROGRAMS if run.time_limit is None else None,
+        seconds_left=run.seconds_of_share(share_of_time),
+    )
+    for gpu in found.placements:
+        placed = within_memory(instance, partial(place_by_list, pinned=gpu))
+        schedule = _better(instance, objective, schedule, placed)
+    bound = max(bound, found.bound)
+    run.report(None, bound)
+    return schedule, bound
+
+
+SHARE_AFTER_BRANCHING = 0.5
+"""Largest share of the time that is left for reinsertion after branching, where the bound is seldom to be raised."""
 
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""

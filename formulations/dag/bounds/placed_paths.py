@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from formulations.dag.heads_and_tails import HeadsAndTails
     from instances.dag.instance import DagInstance
 
-MOST_FLOWS = 200_000
-"""Largest number of pairs of classes over all edges; above it the bound is that of the join-aware paths."""
+MOST_CROSSINGS = 200_000
+"""Largest number of edges times twice the classes; above it the bound is that of the join-aware paths."""
 
 UNITS = 100
 """Starts and makespans are counted in about so many units; any number is valid."""
@@ -42,7 +44,8 @@ class PathMultipliers(NamedTuple):
     """Multipliers of the rows of the program, per tick of the makespan and not trusted.
 
     Shapes: `end` (n,), of paths that end at a task; `work` and `memory` (m,), of the ticks and bytes of each GPU;
-    `edge` (edges,); `leaving` (edges, m), what the tail of an edge pays of its delay if it is on a GPU.
+    `edge` (edges,); `leaving` (edges, m), what the tail of an edge pays of its delay if it is on a GPU, and the head
+    gets back there.
     """
 
     end: NDArray[np.float64]
@@ -76,25 +79,24 @@ def solved_placed_paths(
     """Return bound and solution of a program of placement, starts, work, memory and transfers; 0 for other objectives.
 
     GPUs that can be swapped make up a class. With shares x of every task on the classes, starts s, and for every edge
-    a flow z between the classes of its ends, the least C with
+    what leaves each set L of near classes, z[L] >= sum over L of (x[h] - x[i]), the least C with
 
         sum of H x <= s[i],  s[i] + sum of (p + T) x <= C,  s[h] + sum of p x + sum of c z <= s[i] for an edge (h,i),
         sum of p x <= |class| (C - first release),  sum of a x <= memory of the class
 
-    is at most every makespan. Multipliers prove it in integers (`dual_bound`). Never below the join-aware paths. It is
-    strong where memory forces tasks from fast GPUs onto slow ones, because every path then takes longer
-    (docs/bounds.md, section 3.17; ours).
+    is at most every makespan (`near_classes` has the sets and the ticks c). Multipliers prove it in integers
+    (`dual_bound`). Never below the join-aware paths. It is strong where memory forces tasks from fast GPUs onto slow
+    ones, because every path then takes longer (docs/bounds.md, section 3.17; ours).
     """
     if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
         return PlacedPaths(0)
     around = heads_and_tails(instance)
     proven = path_bound(instance, objective, around)
     classes = _classes(instance)
-    flows = int((instance.edge_bytes > 0).sum()) * len(classes) ** 2
-    if not around.allowed.any(axis=1).all() or flows > MOST_FLOWS or seconds_left() <= 0:
+    if not is_placed_program_small(instance, around, len(classes)) or seconds_left() <= 0:
         return PlacedPaths(proven)
     latest = horizon(instance)
-    lp, rows = _program(instance, around, classes, proven, latest)
+    lp, rows = placed_program(instance, around, classes, proven, latest)
     answer = highs_answer(lp, seconds_left, at_most=LP_SECONDS, largest_cost=1.0)
     # With a largest cost of 100 HiGHS ends without an answer on PipeDream's resnet50 and densenet121.
     if answer is None:
@@ -110,6 +112,12 @@ def solved_placed_paths(
     return PlacedPaths(max(proven, min(dual_bound(lp, answer[0]), latest)), share, multipliers)
 
 
+def is_placed_program_small(instance: DagInstance, around: HeadsAndTails, num_classes: int) -> bool:
+    """Say whether the program is small enough to be solved, and each task has a GPU that is left."""
+    crossings = int((instance.edge_bytes > 0).sum()) * 2 * num_classes
+    return crossings <= MOST_CROSSINGS and bool(around.allowed.any(axis=1).all())
+
+
 def _allowed_classes(around: HeadsAndTails, classes: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
     """Return which classes have a GPU that is left for each task, shape (n, classes)."""
     return np.stack([around.allowed[:, members].any(axis=1) for members in classes], axis=1)
@@ -122,32 +130,59 @@ def _classes(instance: DagInstance) -> list[NDArray[np.int64]]:
     return [*like, *(np.array([k]) for k in alone.tolist())]
 
 
+def near_classes(delays: NDArray[np.int64]) -> list[tuple[NDArray[np.bool_], int]]:
+    """Return sets of near classes, shape (classes,) each, and ticks, of which what leaves a set pays those of the set.
+
+    From one class to another the sum of the ticks is the least, over all ways between them through other classes, of
+    the largest delay on the way: never above the delay, and equal to it where GPUs are near or far by servers and
+    links alone. (Single linkage; textbook.)
+
+    Parameters
+    ----------
+    delays
+        From class to class, shape (classes, classes), 0 within a class.
+    """
+    least = np.minimum(delays, delays.T)
+    for between in range(len(least)):
+        least = np.minimum(least, np.maximum(least[:, [between]], least[[between]]))
+    ticks: Counter[tuple[bool, ...]] = Counter()
+    for low, high in pairwise(np.unique(least).tolist()):
+        ticks.update({tuple(members): high - low for members in (least <= low).tolist()})
+    return [(np.array(members), count) for members, count in ticks.items()]
+
+
 class _Rows(NamedTuple):
-    """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,), (edges, classes)."""
+    """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,).
+
+    `leaving` has an edge, the classes of a set, shape (classes,), and a row each.
+    """
 
     end: NDArray[np.int64]
     work: NDArray[np.int64]
     held: NDArray[np.int64]
     late: NDArray[np.int64]
-    leaving: NDArray[np.int64]
+    leaving: list[tuple[int, NDArray[np.bool_], int]]
 
     def multipliers(self, dual: NDArray[np.float64], class_of_gpu: NDArray[np.int64]) -> PathMultipliers:
         """Return the multipliers by their meaning; `dual` has one entry per row."""
         dual = np.append(dual, 0.0)  # that of a row which does not exist
         positive = np.maximum(dual, 0.0)
+        leaving = np.zeros((len(self.late), len(class_of_gpu)))
+        for edge, members, row in self.leaving:
+            leaving[edge] += positive[row] * members[class_of_gpu]
         return PathMultipliers(
             end=positive[self.end],
             work=positive[self.work[class_of_gpu]],
             memory=positive[self.held[class_of_gpu]],
             edge=positive[self.late],
-            leaving=-dual[self.leaving[:, class_of_gpu]],
+            leaving=leaving,
         )
 
 
-def _program(
+def placed_program(
     instance: DagInstance, around: HeadsAndTails, classes: list[NDArray[np.int64]], proven: int, latest: int
 ) -> tuple[IntegerLp, _Rows]:
-    """Return the program: a column per task and class, then starts, the makespan, and the flows of every edge.
+    """Return the program: a column per task and class, then starts, the makespan, and what leaves sets at every edge.
 
     Starts and makespan are columns in units of many ticks, because HiGHS fails where columns differ much in size.
     """
@@ -177,7 +212,8 @@ def _program(
     rows.put(end, makespan, -unit)
     first_release = int(instance.release[instance.job_of_task].min())
     work_of, held_of = np.full(len(classes), -1), np.full(len(classes), -1)
-    late_of, leaving_of = np.full(instance.num_edges, -1), np.full((instance.num_edges, len(classes)), -1)
+    late_of = np.full(instance.num_edges, -1)
+    leaving_of: list[tuple[int, NDArray[np.bool_], int]] = []
     for number, members in enumerate(classes):
         here = np.flatnonzero(cls == number)
         work = rows.add(-first_release * len(members))
@@ -197,18 +233,16 @@ def _program(
         rows.put(late, pair_of[tail, before], durations[tail, before])
         if instance.edge_bytes[edge] == 0:
             continue
-        delays = instance.transfer_delays(edge)[np.ix_(first_of_class[before], first_of_class[after])]
-        delays[before[:, None] == after] = 0  # members of a class may be one GPU
-        flow = columns + np.arange(delays.size).reshape(delays.shape)
-        columns += delays.size
-        rows.put(late, flow, delays)
-        leaving = rows.add(np.zeros(len(before), dtype=np.int64), is_equality=True)
-        leaving_of[edge, before] = leaving
-        rows.put(leaving[:, None], flow, 1)
-        rows.put(leaving, pair_of[tail, before], -1)
-        entering = rows.add(np.zeros(len(after), dtype=np.int64), is_equality=True)
-        rows.put(entering, flow, 1)
-        rows.put(entering, pair_of[head, after], -1)
+        delays = instance.transfer_delays(edge)[np.ix_(first_of_class, first_of_class)]
+        np.fill_diagonal(delays, 0)  # members of a class may be one GPU
+        for near, ticks in near_classes(delays):
+            leaving = rows.add(0)
+            leaving_of.append((edge, near, int(leaving[0])))
+            rows.put(late, columns, ticks)
+            rows.put(leaving, columns, -1)
+            rows.put(leaving, pair_of[tail, before[near[before]]], 1)
+            rows.put(leaving, pair_of[head, after[near[after]]], -1)
+            columns += 1
     lower, upper = np.zeros(columns - pairs, dtype=np.int64), np.ones(columns - pairs, dtype=np.int64)
     upper[: n + 1] = -(-latest // unit)
     lower[n] = proven // unit

@@ -71,7 +71,7 @@ def test_limits_leave_the_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = join_aware_path(instance, MAKESPAN)
     assert placed_paths(instance, MAKESPAN, seconds_left=lambda: 0.0) == paths
     assert placed_paths(DagInstance.from_lists([], num_gpus=2), MAKESPAN) == 0
-    monkeypatch.setattr(module, "MOST_FLOWS", 0)
+    monkeypatch.setattr(module, "MOST_CROSSINGS", 0)
     assert placed_paths(instance, MAKESPAN) == paths
 
 

@@ -1,0 +1,389 @@
+"""Branch and bound on the GPUs of tasks, over the linear program of placement, memory and all paths."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from formulations.dag.bounds.placed_paths import is_placed_program_small, placed_program
+from formulations.dag.heads_and_tails import heads_and_tails, path_bound
+from formulations.dag.incomparable_pairs import reachable
+from formulations.dag.interchangeable import interchangeable
+from formulations.dag.windows import horizon
+from formulations.integer_lp import RowBuilder, dual_bound
+from formulations.multipliers import scaled_problem
+from formulations.time_left import solve_lp, without_limit
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from formulations.integer_lp import IntegerLp
+    from instances.dag.instance import DagInstance
+
+MOST_PROGRAMS = 2_000
+"""Linear programs that are solved at most where no time limit says otherwise; 12 seconds with 71 tasks on 6 GPUs."""
+
+WHOLE = 1.0 - 1e-6
+"""A share from which on a task counts as placed."""
+
+RELIABLE = 4
+"""What a branch gains is estimated from so many earlier ones on the same task and GPU; before, it is tried."""
+
+MOST_TRIED, MOST_LOOKED_AT = 5, 40
+"""A node is branched where the best of so many tasks in a row was not beaten, or after so many in all."""
+
+LEAST_GAIN = 1e-3
+"""Ticks that a branch gains at least when branches are compared by the product of both gains."""
+
+MOST_PLACEMENTS = 16
+"""Placements that are kept."""
+
+
+class BranchedPaths(NamedTuple):
+    """The bound, and whole placements that the program allowed, shape (n,) each, those of least value first."""
+
+    bound: int
+    placements: list[NDArray[np.int64]]
+
+
+def branched_paths(
+    instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
+    """Return the bound of `searched_placements`."""
+    return searched_placements(instance, objective, seconds_left=seconds_left).bound
+
+
+def searched_placements(
+    instance: DagInstance,
+    objective: Objective,
+    *,
+    at_most: int | None = None,
+    most_programs: int | None = MOST_PROGRAMS,
+    seconds_left: Callable[[], float] = without_limit,
+) -> BranchedPaths:
+    """Return the least value of `placed_paths` over whole placements, or what is proved of it; 0 for other objectives.
+
+    The program has a class of its own for every GPU, and rows for the work between forks and joins. A node says which
+    GPUs are left for each task. The node of least bound is split in two: a task on one GPU, or on none like it. GPUs
+    are alike if they can be swapped and no task is told apart on them. A task leaves the GPUs where it does not fit
+    beside those that are placed there. Each node's bound is that of multipliers checked in integers, so that neither
+    HiGHS nor the choice of branches is trusted (docs/bounds.md, section 3.18; ours).
+
+    Parameters
+    ----------
+    at_most
+        The makespan of a known schedule: nodes that cannot have a shorter one are closed.
+    most_programs
+        Linear programs that are solved at most; None for as many as the time allows.
+    """
+    if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
+        return BranchedPaths(0, [])
+    around = heads_and_tails(instance)
+    proven = path_bound(instance, objective, around)
+    if not is_placed_program_small(instance, around, instance.num_gpus) or seconds_left() <= 0:
+        return BranchedPaths(proven, [])
+    latest = horizon(instance)
+    classes = [np.array([k]) for k in range(instance.num_gpus)]
+    lp, _ = placed_program(instance, around, classes, proven, latest)
+    lp = _with_work_between(lp, instance, around.allowed)
+    relaxation = _Relaxation(lp, around.allowed, latest, seconds_left)
+    return _Search(instance, relaxation, proven, latest if at_most is None else at_most).run(
+        around.allowed, most_programs
+    )
+
+
+def forks_and_joins(instance: DagInstance) -> list[tuple[int, int, NDArray[np.int64]]]:
+    """Return forks and joins, each with the tasks between: all paths to the join, or from the fork, lead through both.
+
+    The join is a task with several predecessors and the fork its nearest common ancestor on all paths, or the other
+    way round. -1 is a fork before all tasks, n a join behind them.
+    """
+    import networkx as nx
+
+    n, graph = instance.num_tasks, nx.DiGraph(instance.edges.tolist())
+    graph.add_nodes_from(range(n))
+    sources, sinks = (
+        [i for i in range(n) if degree[i] == 0] for degree in (dict(graph.in_degree), dict(graph.out_degree))
+    )
+    graph.add_edges_from([*((-1, i) for i in sources), *((i, n) for i in sinks)])
+    before, behind = nx.immediate_dominators(graph, -1), nx.immediate_dominators(graph.reverse(), n)
+    pairs = {(before[i], i) for i in range(n) if graph.in_degree[i] > 1}
+    pairs |= {(i, behind[i]) for i in range(n) if graph.out_degree[i] > 1}
+    every, reaches = np.ones(n, dtype=np.bool_), reachable(instance)
+    between = (
+        (fork, join, (every if fork < 0 else reaches[fork]) & (every if join == n else reaches[:, join]))
+        for fork, join in sorted(pairs)
+    )
+    return [(fork, join, np.flatnonzero(tasks)) for fork, join, tasks in between]
+
+
+def _with_work_between(lp: IntegerLp, instance: DagInstance, allowed: NDArray[np.bool_]) -> IntegerLp:
+    """Return the program with a row for every fork, join and GPU: the work between them fits between them.
+
+    From the finish of the fork, or the first release, to the start of the join, or the makespan, a GPU does the tasks
+    between them that are on it, one at a time.
+    """
+    from scipy.sparse import csc_matrix, vstack
+
+    task, gpu = np.nonzero(allowed)
+    pairs, n = len(task), instance.num_tasks
+    unit = int(
+        lp.cost[pairs + n]
+    )  # of starts, whose columns follow those of the pairs, and of the makespan behind them
+    durations = instance.durations[task, gpu]
+    first_release = int(instance.release[instance.job_of_task].min())
+    rows = RowBuilder()
+    for fork, join, between in forks_and_joins(instance):
+        for k in range(instance.num_gpus):
+            here = np.flatnonzero(np.isin(task, between) & (gpu == k))
+            if len(here) < 2:
+                continue
+            row = rows.add(0 if fork >= 0 else -first_release)
+            rows.put(row, here, durations[here])
+            rows.put(row, pairs + join, -unit)
+            if fork >= 0:
+                rows.put(row, pairs + fork, unit)
+                rows.put(row, np.flatnonzero(task == fork), durations[task == fork])
+    return replace(
+        lp,
+        matrix=csc_matrix(vstack([lp.matrix, rows.matrix(len(lp.cost))])),
+        limit=np.concatenate([lp.limit, rows.limits()]),
+        is_equality=np.concatenate([lp.is_equality, rows.is_equality()]),
+    )
+
+
+class _Answer(NamedTuple):
+    """The value of a linear program, the share of each task on each GPU, shape (n, m), multipliers and basis."""
+
+    value: float
+    share: NDArray[np.float64]
+    multipliers: NDArray[np.float64]
+    basis: Any
+
+
+class _Relaxation:
+    """The linear program, solved again and again with fewer GPUs left; by the simplex method, from a basis at hand."""
+
+    def __init__(
+        self, lp: IntegerLp, allowed: NDArray[np.bool_], latest: int, seconds_left: Callable[[], float]
+    ) -> None:
+        import highspy
+
+        self._lp, self._allowed, self._latest = lp, allowed, latest
+        self._seconds_left = seconds_left
+        problem, self._row_scale, self._cost_scale = scaled_problem(lp, 1.0)
+        self._pairs = np.arange(np.count_nonzero(allowed), dtype=np.int32)
+        self._solved = highspy.HighsModelStatus.kOptimal
+        self._infeasible = highspy.HighsModelStatus.kInfeasible
+        self._highs = highspy.Highs()
+        for name, value in (("output_flag", False), ("threads", 1), ("solver", "simplex"), ("presolve", "off")):
+            self._highs.setOptionValue(name, value)
+        self._highs.passModel(problem)
+        self.programs = 0
+
+    @property
+    def has_time(self) -> bool:
+        """Whether time is left."""
+        return self._seconds_left() > 0
+
+    def solve(self, left: NDArray[np.bool_], basis: Any = None) -> _Answer | None:
+        """Solve with the GPUs that are left, shape (n, m); None where the program has no solution, or time ran out."""
+        highs = self._highs
+        self.programs += 1
+        upper = left[self._allowed].astype(np.float64)
+        highs.changeColsBounds(len(self._pairs), self._pairs, np.zeros(len(self._pairs)), upper)
+        if basis is not None:
+            highs.setBasis(basis)
+        solve_lp(highs, self._seconds_left)
+        if highs.getModelStatus() != self._solved:
+            return None
+        solution = highs.getSolution()
+        share = np.zeros(left.shape)
+        share[self._allowed] = np.array(solution.col_value)[: len(self._pairs)]
+        value = highs.getInfo().objective_function_value / self._cost_scale
+        return _Answer(value, share, self._prices(solution.row_dual), highs.getBasis())
+
+    def bound(self, left: NDArray[np.bool_], answer: _Answer) -> int:
+        """Return what the multipliers of an answer prove where these GPUs are left."""
+        return dual_bound(replace(self._lp, cost=self._lp.cost + self._forbidden(left)), answer.multipliers)
+
+    def is_refuted(self, left: NDArray[np.bool_]) -> bool:
+        """Say whether the program that was just solved has no solution, by its ray checked in integers."""
+        if self._highs.getModelStatus() != self._infeasible:
+            return False
+        has_ray, ray = self._highs.getDualRay()[1:]
+        if not has_ray:
+            return False
+        prices = self._prices(ray)
+        forbidden = replace(self._lp, cost=self._forbidden(left))
+        scale = self._latest / max(float((np.abs(prices) * self._lp.row_sizes()).max(initial=0.0)), 1e-300)
+        return any(dual_bound(forbidden, sign * scale * prices) > 0 for sign in (1, -1))
+
+    def _prices(self, duals: Any) -> NDArray[np.float64]:
+        """Return multipliers of the rows of the integer program; not trusted."""
+        prices = -np.array(duals)[: len(self._row_scale)] * self._row_scale / self._cost_scale
+        return np.where(np.isfinite(prices), prices, 0.0)
+
+    def _forbidden(self, left: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return costs of pairs that are not left, which no placement of the node pays."""
+        cost = np.zeros(len(self._lp.cost), dtype=np.int64)
+        cost[self._pairs] = np.where(left[self._allowed], 0, 4 * self._latest)
+        return cost
+
+
+class _Node(NamedTuple):
+    """A bound, a number that no other node has, the GPUs that are left, shape (n, m), and the program's answer."""
+
+    bound: int
+    number: int
+    left: NDArray[np.bool_]
+    answer: _Answer
+
+
+class _Side(NamedTuple):
+    """One side of a branch: the GPUs that are left, the program's answer, and whether it is proved to have none."""
+
+    left: NDArray[np.bool_]
+    answer: _Answer | None
+    is_refuted: bool
+
+
+class _Search:
+    """Best bound first; branches are chosen by what both sides gain, tried first and then estimated (pseudo-costs)."""
+
+    def __init__(self, instance: DagInstance, relaxation: _Relaxation, proven: int, at_most: int) -> None:
+        self._relaxation, self._proven, self._at_most = relaxation, proven, at_most
+        self._memory, self._capacity = instance.task_memory, instance.gpu_memory
+        self._alike = [np.array(members) for members in interchangeable(instance).gpus]
+        shape = (2, *instance.durations.shape)
+        self._gain, self._seen = np.zeros(shape), np.zeros(shape, dtype=np.int64)
+        self._open: list[_Node] = []
+        self._unsolved: list[int] = []
+        self._placements: list[tuple[int, int, NDArray[np.int64]]] = []
+        self._nodes = 0
+
+    def run(self, allowed: NDArray[np.bool_], most_programs: int | None) -> BranchedPaths:
+        """Split the least open node until it is whole or reaches `at_most`, or no time and no program is left."""
+        relaxation = self._relaxation
+        self._add(self._side(allowed, None), self._proven)
+        while self._open and self._open[0].bound < self._at_most and relaxation.has_time:
+            if most_programs is not None and relaxation.programs >= most_programs:
+                break
+            sides = self._split(self._open[0])
+            if not sides:
+                break
+            node = heapq.heappop(self._open)
+            for side in sides:
+                self._add(side, node.bound)
+        bound = min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
+        found = sorted(self._placements, key=lambda entry: entry[:2])[:MOST_PLACEMENTS]
+        return BranchedPaths(max(self._proven, bound), [placement for _, _, placement in found])
+
+    def _add(self, side: _Side, least: int) -> None:
+        """Open a node with at least the bound of the one above it; of two with equal bounds the newer one is first."""
+        if side.answer is None:
+            if not side.is_refuted:
+                self._unsolved.append(least)
+            return
+        self._nodes += 1
+        bound = max(least, self._relaxation.bound(side.left, side.answer))
+        heapq.heappush(self._open, _Node(bound, -self._nodes, side.left, side.answer))
+        if side.answer.share.max(axis=1).min() >= WHOLE:
+            gpu = side.answer.share.argmax(axis=1)
+            if self._fitting(gpu[:, None] == np.arange(side.left.shape[1])) is not None:
+                self._placements.append((bound, self._nodes, gpu))
+
+    def _side(self, left: NDArray[np.bool_], basis: Any) -> _Side:
+        """Solve the program with these GPUs left, less those whose memory holds no more."""
+        fitting = self._fitting(left)
+        if fitting is None:
+            return _Side(left, None, is_refuted=True)
+        answer = self._relaxation.solve(fitting, basis)
+        return _Side(fitting, answer, answer is None and self._relaxation.is_refuted(fitting))
+
+    def _fitting(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Return what is left without tasks that do not fit beside those with no other GPU; None where one has none."""
+        left = left.copy()
+        while True:
+            count = left.sum(axis=1)
+            placed = left & (count == 1)[:, None]
+            free = np.where(self._capacity < 0, np.inf, self._capacity - self._memory @ placed)
+            too_large = left & ~placed & (self._memory[:, None] > free)
+            if (count == 0).any() or (free < 0).any():
+                return None
+            if not too_large.any():
+                return left
+            left &= ~too_large
+
+    def _split(self, node: _Node) -> list[_Side]:
+        """Return both sides of the branch that gains most; no sides where all tasks are placed."""
+        best: tuple[float, int, NDArray[np.int64]] | None = None
+        best_sides: list[_Side] = []
+        beaten = 0
+        for estimate, task, alike in self._branches(node)[:MOST_LOOKED_AT]:
+            sides, score = [], estimate
+            if self._seen[:, task, alike[0]].min() < RELIABLE:
+                sides = self._sides(node, task, alike)
+                score = self._score(*(self._gained(node, side) for side in sides))
+            if best is None or score > best[0]:
+                best, best_sides, beaten = (score, task, alike), sides, 0
+            else:
+                beaten += 1
+            if beaten >= MOST_TRIED or not self._relaxation.has_time:
+                break
+        return best_sides if best is None or best_sides else self._sides(node, *best[1:])
+
+    def _branches(self, node: _Node) -> list[tuple[float, int, NDArray[np.int64]]]:
+        """Return estimate, task, and its GPU of largest share with those like it, of all that are split, best first."""
+        share = node.answer.share
+        mean = self._gain / np.maximum(self._seen, 1)
+        known = [float(values[seen > 0].mean()) if seen.any() else 1.0 for values, seen in zip(mean, self._seen)]
+        branches = []
+        for task in np.flatnonzero(share.max(axis=1) < WHOLE).tolist():
+            k = int(share[task].argmax())
+            alike = self._like(node.left, k)
+            gains = (
+                (mean[side, task, k] if self._seen[side, task, k] else known[side]) * part
+                for side, part in enumerate(_parts(share[task], alike))
+            )
+            branches.append((self._score(*gains), task, alike))
+        return sorted(branches, key=lambda branch: (-branch[0], branch[1]))
+
+    def _like(self, left: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
+        """Return a GPU and those that can still be swapped with it: equal ones on which the same tasks are left."""
+        members = next((members for members in self._alike if k in members), np.array([k]))
+        same = members[(left[:, members] == left[:, [k]]).all(axis=0)]
+        return np.append(k, same[same != k])
+
+    def _sides(self, node: _Node, task: int, alike: NDArray[np.int64]) -> list[_Side]:
+        """Solve both sides: the task on the first of some GPUs that are alike, or on none of them."""
+        on, off = node.left.copy(), node.left.copy()
+        on[task] = False
+        on[task, alike[0]] = True
+        off[task, alike] = False
+        sides = [self._side(left, node.answer.basis) for left in (on, off)]
+        for number, (side, part) in enumerate(zip(sides, _parts(node.answer.share[task], alike), strict=True)):
+            if side.answer is not None:
+                self._gain[number, task, alike[0]] += self._gained(node, side) / max(part, LEAST_GAIN)
+                self._seen[number, task, alike[0]] += 1
+        return sides
+
+    def _gained(self, node: _Node, side: _Side) -> float:
+        """Return by how much the value rises, in ticks; to `at_most` where the side has no solution."""
+        most = self._at_most - node.answer.value
+        return max(0.0, most if side.answer is None else min(most, side.answer.value - node.answer.value))
+
+    @staticmethod
+    def _score(on: float, off: float) -> float:
+        return max(on, LEAST_GAIN) * max(off, LEAST_GAIN)
+
+
+def _parts(share: NDArray[np.float64], alike: NDArray[np.int64]) -> tuple[float, float]:
+    """Return how much of a task must move to be on the first of some GPUs, and on none of them."""
+    return 1.0 - float(share[alike[0]]), float(share[alike].sum())

@@ -1,0 +1,152 @@
+"""Tests of branch and bound over the linear program of placement, memory and all paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formulations.dag.bounds import branched_paths as module
+from formulations.dag.bounds.branched_paths import branched_paths, forks_and_joins, searched_placements
+from formulations.dag.bounds.paths import join_aware_path
+from formulations.dag.bounds.placed_paths import placed_paths
+from instances.clusters.cost_model import CostModel
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
+from tests.brute_force import optimum
+from tests.strategies import dag_instances
+from tests.test_tight_bounds import tight_instance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAKESPAN = Objective.MAKESPAN
+
+
+def chain_of_three() -> DagInstance:
+    """Return three equal tasks in a chain, on GPUs of 4, 6 and 8 ticks that hold two each, 10 ticks apart."""
+    return DagInstance.from_lists(
+        [[4, 6, 8]] * 3,
+        edges=[(0, 1, 10), (1, 2, 10)],
+        task_memory=[1] * 3,
+        gpu_memory=[2] * 3,
+    )
+
+
+def test_a_transfer_that_memory_forces() -> None:
+    """Tests a chain that no GPU holds: split evenly it pays no transfer, whole tasks pay one."""
+    instance = chain_of_three()
+    assert placed_paths(instance, MAKESPAN) == 14
+    found = searched_placements(instance, MAKESPAN)
+    assert found.bound == optimum(instance, MAKESPAN) == 24
+    assert sorted(found.placements[0].tolist()) == [0, 0, 1]
+    assert branched_paths(instance, Objective.WEIGHTED_COMPLETION) == 0
+
+
+def test_work_between_a_fork_and_its_join() -> None:
+    """Tests two branches that no other GPU may take: they follow each other, and a task elsewhere does not count."""
+    instance = DagInstance.from_lists(
+        [[1, 1], [5, None], [6, None], [None, 7], [1, 1]],
+        edges=[(0, 1, 0), (0, 2, 0), (0, 3, 0), (1, 4, 0), (2, 4, 0), (3, 4, 0)],
+    )
+    assert [(fork, join, between.tolist()) for fork, join, between in forks_and_joins(instance)] == [(0, 4, [1, 2, 3])]
+    assert placed_paths(instance, MAKESPAN) <= branched_paths(instance, MAKESPAN) == optimum(instance, MAKESPAN) == 13
+
+
+def test_forks_before_all_tasks_and_joins_behind_them() -> None:
+    """Tests two tasks that join, a fork that never joins, and a chain, which has neither."""
+    edges = [(0, 2, 0), (1, 2, 0), (2, 3, 0), (3, 4, 0), (3, 5, 0)]
+    instance = DagInstance.from_lists([[1]] * 6, edges=edges)
+    found = {(fork, join): between.tolist() for fork, join, between in forks_and_joins(instance)}
+    assert found == {(-1, 2): [0, 1], (3, 6): [4, 5]}
+    assert forks_and_joins(chain_of_three()) == []
+
+
+def test_equal_gpus_are_told_apart_once() -> None:
+    """Tests a chain on GPUs that can be swapped: whether there are two or eight takes equally many programs."""
+    counts = []
+    for m in (2, 8):
+        instance = DagInstance.from_lists(
+            [[3] * m] * 3, edges=[(0, 1, 5), (1, 2, 5)], task_memory=[1] * 3, gpu_memory=[2] * m, num_gpus=m
+        )
+        assert placed_paths(instance, MAKESPAN) == 9
+        counts.append(
+            next(c for c in range(1, 40) if searched_placements(instance, MAKESPAN, most_programs=c).bound == 14)
+        )
+    assert counts[0] == counts[1]
+
+
+@given(instance=dag_instances(max_tasks=5), above=st.integers(-3, 1))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_bound_is_never_above_the_optimum(instance: DagInstance, above: int) -> None:
+    """Tests against brute force, with a schedule that is known too, and against the bound of split placements."""
+    best, value = optimum(instance, MAKESPAN), branched_paths(instance, MAKESPAN)
+    if best is None:
+        return
+    assert placed_paths(instance, MAKESPAN) <= value <= best
+    known = max(0, best + above)
+    assert searched_placements(instance, MAKESPAN, at_most=known).bound <= max(
+        known, join_aware_path(instance, MAKESPAN)
+    )
+    assert searched_placements(instance, MAKESPAN, at_most=best + 1).bound <= best + (value > best)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 1_000, 100))
+def test_bound_is_never_above_the_optimum_where_memory_is_tight(first: int) -> None:
+    """Tests 1,000 instances with tight memory, forbidden GPUs and equal GPUs."""
+    for number in range(first, first + 100):
+        instance = tight_instance(number)
+        best = optimum(instance, MAKESPAN)
+        assert best is not None
+        assert placed_paths(instance, MAKESPAN) <= branched_paths(instance, MAKESPAN) <= best, number
+
+
+def test_limits_leave_what_is_proved() -> None:
+    """Tests no time, few programs, no tasks, and that more programs prove no less."""
+    instance = generate("layered", tasks=20, seed=3, cost=CostModel(memory_tightness=0.8))
+    assert searched_placements(instance, MAKESPAN, seconds_left=lambda: 0.0).bound == join_aware_path(
+        instance, MAKESPAN
+    )
+    assert branched_paths(DagInstance.from_lists([], num_gpus=2), MAKESPAN) == 0
+    bounds = [searched_placements(instance, MAKESPAN, most_programs=count).bound for count in (1, 20, 200)]
+    assert bounds == sorted(bounds)
+    assert placed_paths(instance, MAKESPAN) <= bounds[0] < bounds[2]
+
+
+@pytest.mark.parametrize("calls", [2, 5, 30, 60])
+def test_time_that_runs_out_anywhere_leaves_a_bound(calls: int) -> None:
+    """Tests a limit that strikes between and within linear programs."""
+    instance = chain_of_three()
+    left = iter([1.0] * calls)
+    value = branched_paths(instance, MAKESPAN, seconds_left=lambda: next(left, 0.0))
+    assert join_aware_path(instance, MAKESPAN) <= value <= 24
+
+
+def test_wrong_answers_of_the_solver_never_raise_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests multipliers and rays that are random numbers: the integers decide what they prove."""
+    rng = np.random.default_rng(7)
+
+    def spoiled(original: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+        def prices(self: object, duals: object) -> np.ndarray:
+            right = original(self, duals)
+            return right * rng.choice([0.0, -1.0, 1.0, 3.0], size=right.shape)
+
+        return prices
+
+    monkeypatch.setattr(module._Relaxation, "_prices", spoiled(module._Relaxation._prices))
+    for number in range(40):
+        instance = tight_instance(number)
+        assert searched_placements(instance, MAKESPAN, most_programs=60).bound <= optimum(instance, MAKESPAN), number
+
+
+def test_same_result_again() -> None:
+    """Tests that nothing is left to chance."""
+    instance = generate("transformer", tasks=20, seed=1, cost=CostModel(memory_tightness=0.9))
+    first, again = (searched_placements(instance, MAKESPAN, most_programs=100) for _ in range(2))
+    assert first.bound == again.bound
+    assert [gpu.tolist() for gpu in first.placements] == [gpu.tolist() for gpu in again.placements]
