@@ -206,7 +206,7 @@ def _branched(
         instance,
         objective,
         at_most=None if schedule is None else objective_value(instance, schedule, objective),
-        most_programs=MOST_PROGRAMS if run.time_limit is None else None,
+        most_programs=MOST_PROGRAMS if run.time_limit is None else MOST_PROGRAMS_IN_TIME,
         seconds_left=run.seconds_of_share(share_of_time),
     )
     for gpu in found.placements:
@@ -216,6 +216,9 @@ def _branched(
     run.report(None, bound)
     return schedule, bound
 
+
+MOST_PROGRAMS_IN_TIME = 20_000
+"""Linear programs that branching may solve under a time limit, so that its end does not depend on a long one."""
 
 SHARE_AFTER_BRANCHING = 0.5
 """Largest share of the time that is left for reinsertion after branching, where the bound is seldom to be raised."""

@@ -6,9 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
+from formulations.dag.bounds.placed_paths import placed_paths
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import windows
 from heuristics.dag.list_scheduling import heft
@@ -19,6 +21,7 @@ from solvers.backends import cp_sat as module
 from solvers.backends import lns as lns_module
 from solvers.backends.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
 from solvers.backends.down_sets import DownSetRounds
+from solvers.backends.lns_starts import FEW_TASKS
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Outcome, Termination
 from solvers.solve import solve
@@ -347,3 +350,34 @@ def test_nothing_is_refuted_where_another_bound_proves_more_than_probing(
     found = module._without_model(instance, Objective.MAKESPAN, start, 3, run, None)
     assert (found.schedule, found.lower_bound, climbs) == (start, 3, [3] if refutes else [])
     assert (limits[0] is not None and limits[0] < 60.0) == refutes
+
+
+@pytest.mark.parametrize("time_limit", [60.0, None])
+@pytest.mark.parametrize("branches", [True, False])
+def test_placements_are_branched_on_where_paths_prove_more_than_probing(
+    monkeypatch: pytest.MonkeyPatch, time_limit: float | None, branches: bool
+) -> None:
+    """Tests a chain that memory splits: branching places it and proves that; where probing proves as much, not."""
+    rng, n = np.random.default_rng(0), FEW_TASKS + 4
+    instance = DagInstance.from_lists(
+        [[ticks, 2 * ticks, 3 * ticks] for ticks in rng.integers(3, 40, size=n).tolist()],
+        edges=[(i, i + 1, count) for i, count in enumerate(rng.integers(5, 200, size=n - 1).tolist())],
+        task_memory=rng.integers(1, 50, size=n).tolist(),
+        gpu_memory=[300, 300, 400],
+    )
+    nothing = _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
+    phases, climbs = Phases(nothing), []
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    placed = placed_paths(instance, Objective.MAKESPAN)
+    monkeypatch.setattr(module, "probing", lambda *args, **named: placed - branches)
+    monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
+    monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
+    run = replace(exact_run(time_limit=time_limit), start=heft(instance))
+    if not branches:
+        with pytest.raises(IndexError):  # a second phase is asked
+            cp_sat(instance, Objective.MAKESPAN, run)
+        assert climbs == [placed]
+        return
+    outcome = cp_sat(instance, Objective.MAKESPAN, run)
+    assert (outcome.lower_bound, climbs, len(phases.asked)) == (1445, [], 1)
+    assert objective_value(instance, outcome.schedule, Objective.MAKESPAN) == 1445 > placed
