@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, searched_placements
+from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.cp_sat.constraints import GaveUpError
@@ -87,9 +87,9 @@ def cp_sat(
     search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
     all windows, a second phase proves; then both once more. Buffers, groups and the stage span have a model of their
     own (`BufferSearch`). Where memory binds, makespans are refuted in between (`MemoryRefutation`), or placements are
-    branched on where nothing has proved more than `placed_paths` (`_branched`). With 8 threads or more one phase does
-    everything. Under a time limit, a model that turns out to be too heavy leaves the time to large
-    neighbourhoods and bounds (`_without_model`).
+    branched on where that soon proves more (`_Branching`). With 8 threads or more one phase does everything. Under a
+    time limit, a model that turns out to be too heavy leaves the time to large neighbourhoods and bounds
+    (`_without_model`).
 
     Parameters
     ----------
@@ -112,11 +112,11 @@ def cp_sat(
     is_free = Contention(contention) is Contention.NONE
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
     share: NDArray[np.float64] | None = None
-    placed_bound, probed = 0, 0
+    probed = 0
     refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
-        bound, share, placed_bound = max(bound, placed.bound), placed.share, placed.bound
+        bound, share = max(bound, placed.bound), placed.share
         run.report(None, bound)
     for number, phase in enumerate(_phases(run.threads)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
@@ -169,11 +169,13 @@ def cp_sat(
         if phase.reinsertion and schedule is not None and is_free:
             better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion, share)
             schedule = _better(instance, objective, schedule, better)
-        if phase.refutation and placed_bound:
+        branching = None
+        if phase.refutation and share is not None:
             probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
             bound = max(bound, probed)
-        if phase.refutation and placed_bound == bound > probed:
-            schedule, bound = _branched(instance, objective, schedule, bound, run, phase.refutation)
+            branching = _Branching.that_proves_more(instance, schedule, bound, run)
+        if branching is not None:
+            schedule, bound = branching.go_on(schedule, phase.refutation)
             if schedule is not None:
                 better = improved_by_reinsertion(
                     instance, objective, schedule, bound, run, SHARE_AFTER_BRANCHING, share
@@ -193,32 +195,51 @@ def cp_sat(
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
 
-def _branched(
-    instance: DagInstance,
-    objective: Objective,
-    schedule: DagSchedule | None,
-    bound: int,
-    run: ExactRun,
-    share_of_time: float,
-) -> tuple[DagSchedule | None, int]:
-    """Return the best schedule and bound after `searched_placements`, whose placements become list schedules."""
-    found = searched_placements(
-        instance,
-        objective,
-        at_most=None if schedule is None else objective_value(instance, schedule, objective),
-        most_programs=MOST_PROGRAMS if run.time_limit is None else MOST_PROGRAMS_IN_TIME,
-        seconds_left=run.seconds_of_share(share_of_time),
-    )
-    for gpu in found.placements:
-        placed = within_memory(instance, partial(place_by_list, pinned=gpu))
-        schedule = _better(instance, objective, schedule, placed)
-    bound = max(bound, found.bound)
-    run.report(None, bound)
-    return schedule, bound
+@dataclass(frozen=True, slots=True)
+class _Branching:
+    """A `PlacementSearch` within the limits of a run, for the makespan."""
+
+    instance: DagInstance
+    search: PlacementSearch
+    run: ExactRun
+
+    @classmethod
+    def that_proves_more(
+        cls, instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun
+    ) -> _Branching | None:
+        """Return a search that has proved more than a bound in a part of the time; None where it did not."""
+        made = cls(instance, PlacementSearch(instance), run)
+        made.go_on(schedule, SHARE_OF_TRIAL, part=10)
+        return made if made.search.bound > bound else None
+
+    def go_on(
+        self, schedule: DagSchedule | None, share_of_time: float, *, part: int = 1
+    ) -> tuple[DagSchedule | None, int]:
+        """Search for a share of the time that is left; return the best schedule and the bound.
+
+        Placements that come up become list schedules. So many programs as without a limit are divided by `part`.
+        """
+        most = MOST_PROGRAMS if self.run.time_limit is None else MOST_PROGRAMS_IN_TIME
+        self.search.run(
+            at_most=None if schedule is None else objective_value(self.instance, schedule, Objective.MAKESPAN),
+            most_programs=most // part,
+            seconds_left=self.run.seconds_of_share(share_of_time),
+        )
+        for gpu in self.search.placements:
+            placed = within_memory(self.instance, partial(place_by_list, pinned=gpu))
+            schedule = _better(self.instance, Objective.MAKESPAN, schedule, placed)
+        self.run.report(None, self.search.bound)
+        return schedule, self.search.bound
 
 
 MOST_PROGRAMS_IN_TIME = 20_000
 """Linear programs that branching may solve under a time limit, so that its end does not depend on a long one."""
+
+SHARE_OF_TRIAL = 0.05
+"""Share of the time that is left in which branching on placements must prove more than all else to go on."""
+
+SHARE_OF_BRANCHING = 0.3
+"""Share of the time that is left, after probing, for branching on placements where the model is heavy."""
 
 SHARE_AFTER_BRANCHING = 0.5
 """Largest share of the time that is left for reinsertion after branching, where the bound is seldom to be raised."""
@@ -246,26 +267,32 @@ def _without_model(
     run: ExactRun,
     share: NDArray[np.float64] | None,
 ) -> Outcome:
-    """Spend the time that is left on probing, large neighbourhoods (`lns`), and refuting where memory binds.
+    """Spend the time that is left on probing, large neighbourhoods (`lns`), and the bound where memory binds.
 
-    Where `placed_paths` proved more than probing, refuting by windows has no chance, and `lns` gets its time too.
+    Placements are branched on where that soon proves more than all else. Elsewhere makespans are refuted, if nothing
+    proved more than probing, because refuting by windows has no chance then; else `lns` gets that time too.
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
     probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
     refutes = probed >= bound and Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
     bound = max(bound, probed)
+    branching = None if share is None else _Branching.that_proves_more(instance, schedule, bound, run)
+    bound = bound if branching is None else branching.search.bound
     run.report(None, bound)
-    last = SHARE_OF_REFUTATION * run.seconds_left() if refutes else 0.0
-    limit = None if run.time_limit is None else run.time_limit - last
+    last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes else 0.0
+    limit = None if run.time_limit is None else run.time_limit - last * run.seconds_left()
     rest = replace(run, start=schedule, lower_bound=bound, time_limit=limit)
     found = improved_by_neighbourhoods(instance, objective, rest, share=share)
     schedule = _better(instance, objective, schedule, found.schedule)
     value = None if schedule is None else objective_value(instance, schedule, objective)
-    if refutes and not run.must_stop() and (value is None or value > bound):
-        refutation = MemoryRefutation(instance, schedule, bound, run)
-        refutation.climb(EFFORT)
-        schedule, bound = refutation.schedule, refutation.bound
+    if last and not run.must_stop() and (value is None or value > bound):
+        if branching is not None:
+            schedule, bound = branching.go_on(schedule, 1.0)
+        else:
+            refutation = MemoryRefutation(instance, schedule, bound, run)
+            refutation.climb(EFFORT)
+            schedule, bound = refutation.schedule, refutation.bound
         value = None if schedule is None else objective_value(instance, schedule, objective)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     if value is not None and value <= bound:

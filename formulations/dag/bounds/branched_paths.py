@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,57 +46,15 @@ MOST_PLACEMENTS = 16
 """Placements that are kept."""
 
 
-class BranchedPaths(NamedTuple):
-    """The bound, and whole placements that the program allowed, shape (n,) each, those of least value first."""
-
-    bound: int
-    placements: list[NDArray[np.int64]]
-
-
 def branched_paths(
     instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
 ) -> int:
-    """Return the bound of `searched_placements`."""
-    return searched_placements(instance, objective, seconds_left=seconds_left).bound
-
-
-def searched_placements(
-    instance: DagInstance,
-    objective: Objective,
-    *,
-    at_most: int | None = None,
-    most_programs: int | None = MOST_PROGRAMS,
-    seconds_left: Callable[[], float] = without_limit,
-) -> BranchedPaths:
-    """Return the least value of `placed_paths` over whole placements, or what is proved of it; 0 for other objectives.
-
-    The program has a class of its own for every GPU, and rows for the work between forks and joins. A node says which
-    GPUs are left for each task. The node of least bound is split in two: a task on one GPU, or on none like it. GPUs
-    are alike if they can be swapped and no task is told apart on them. A task leaves the GPUs where it does not fit
-    beside those that are placed there. Each node's bound is that of multipliers checked in integers, so that neither
-    HiGHS nor the choice of branches is trusted (docs/bounds.md, section 3.18; ours).
-
-    Parameters
-    ----------
-    at_most
-        The makespan of a known schedule: nodes that cannot have a shorter one are closed.
-    most_programs
-        Linear programs that are solved at most; None for as many as the time allows.
-    """
-    if Objective(objective) is not Objective.MAKESPAN or instance.num_tasks == 0:
-        return BranchedPaths(0, [])
-    around = heads_and_tails(instance)
-    proven = path_bound(instance, objective, around)
-    if not is_placed_program_small(instance, around, instance.num_gpus) or seconds_left() <= 0:
-        return BranchedPaths(proven, [])
-    latest = horizon(instance)
-    classes = [np.array([k]) for k in range(instance.num_gpus)]
-    lp, _ = placed_program(instance, around, classes, proven, latest)
-    lp = _with_work_between(lp, instance, around.allowed)
-    relaxation = _Relaxation(lp, around.allowed, latest, seconds_left)
-    return _Search(instance, relaxation, proven, latest if at_most is None else at_most).run(
-        around.allowed, most_programs
-    )
+    """Return the bound of a `PlacementSearch` of at most `MOST_PROGRAMS`; 0 for the weighted completion."""
+    if Objective(objective) is not Objective.MAKESPAN:
+        return 0
+    search = PlacementSearch(instance)
+    search.run(most_programs=MOST_PROGRAMS, seconds_left=seconds_left)
+    return search.bound
 
 
 def forks_and_joins(instance: DagInstance) -> list[tuple[int, int, NDArray[np.int64]]]:
@@ -170,13 +129,11 @@ class _Answer(NamedTuple):
 class _Relaxation:
     """The linear program, solved again and again with fewer GPUs left; by the simplex method, from a basis at hand."""
 
-    def __init__(
-        self, lp: IntegerLp, allowed: NDArray[np.bool_], latest: int, seconds_left: Callable[[], float]
-    ) -> None:
+    def __init__(self, lp: IntegerLp, allowed: NDArray[np.bool_], latest: int) -> None:
         import highspy
 
         self._lp, self._allowed, self._latest = lp, allowed, latest
-        self._seconds_left = seconds_left
+        self.seconds_left: Callable[[], float] = without_limit
         problem, self._row_scale, self._cost_scale = scaled_problem(lp, 1.0)
         self._pairs = np.arange(np.count_nonzero(allowed), dtype=np.int32)
         self._solved = highspy.HighsModelStatus.kOptimal
@@ -187,11 +144,6 @@ class _Relaxation:
         self._highs.passModel(problem)
         self.programs = 0
 
-    @property
-    def has_time(self) -> bool:
-        """Whether time is left."""
-        return self._seconds_left() > 0
-
     def solve(self, left: NDArray[np.bool_], basis: Any = None) -> _Answer | None:
         """Solve with the GPUs that are left, shape (n, m); None where the program has no solution, or time ran out."""
         highs = self._highs
@@ -200,7 +152,7 @@ class _Relaxation:
         highs.changeColsBounds(len(self._pairs), self._pairs, np.zeros(len(self._pairs)), upper)
         if basis is not None:
             highs.setBasis(basis)
-        solve_lp(highs, self._seconds_left)
+        solve_lp(highs, self.seconds_left)
         if highs.getModelStatus() != self._solved:
             return None
         solution = highs.getSolution()
@@ -254,11 +206,27 @@ class _Side(NamedTuple):
     is_refuted: bool
 
 
-class _Search:
-    """Best bound first; branches are chosen by what both sides gain, tried first and then estimated (pseudo-costs)."""
+class PlacementSearch:
+    """The least value of `placed_paths` over whole placements, or what is proved of it; a search that can go on.
 
-    def __init__(self, instance: DagInstance, relaxation: _Relaxation, proven: int, at_most: int) -> None:
-        self._relaxation, self._proven, self._at_most = relaxation, proven, at_most
+    The program has a class of its own for every GPU, and rows for the work between forks and joins. A node says which
+    GPUs are left for each task. The node of least bound is split in two: a task on one GPU, or on none like it. GPUs
+    are alike if they can be swapped and no task is told apart on them. A task leaves the GPUs where it does not fit
+    beside those that are placed there. Each node's bound is that of multipliers checked in integers, so that neither
+    HiGHS nor the choice of branches is trusted (docs/bounds.md, section 3.18; ours).
+
+    Branches are chosen by what both sides gain, tried first and then estimated (pseudo-costs).
+
+    Attributes
+    ----------
+    bound
+        On every makespan; at first that of the join-aware paths.
+    """
+
+    def __init__(self, instance: DagInstance) -> None:
+        self._instance, self._latest = instance, horizon(instance)
+        self._around = heads_and_tails(instance)
+        self.bound = self._paths = path_bound(instance, Objective.MAKESPAN, self._around) if instance.num_tasks else 0
         self._memory, self._capacity = instance.task_memory, instance.gpu_memory
         self._alike = [np.array(members) for members in interchangeable(instance).gpus]
         shape = (2, *instance.durations.shape)
@@ -268,31 +236,72 @@ class _Search:
         self._placements: list[tuple[int, int, NDArray[np.int64]]] = []
         self._nodes = 0
 
-    def run(self, allowed: NDArray[np.bool_], most_programs: int | None) -> BranchedPaths:
-        """Split the least open node until it is whole or reaches `at_most`, or no time and no program is left."""
-        relaxation = self._relaxation
-        self._add(self._side(allowed, None), self._proven)
-        while self._open and self._open[0].bound < self._at_most and relaxation.has_time:
-            if most_programs is not None and relaxation.programs >= most_programs:
+    @property
+    def placements(self) -> list[NDArray[np.int64]]:
+        """Whole placements that the program allowed, shape (n,) each, those of least value first."""
+        return [
+            placement for _, _, placement in sorted(self._placements, key=lambda found: found[:2])[:MOST_PLACEMENTS]
+        ]
+
+    def run(
+        self,
+        *,
+        at_most: int | None = None,
+        most_programs: int | None = None,
+        seconds_left: Callable[[], float] = without_limit,
+    ) -> None:
+        """Split the least open node until it is whole or reaches `at_most`, or no time or no program is left.
+
+        Parameters
+        ----------
+        at_most
+            The makespan of a known schedule: nodes that cannot have a shorter one stay closed.
+        most_programs
+            Linear programs that are solved at most, over all runs; None for as many as the time allows.
+        """
+        is_small = is_placed_program_small(self._instance, self._around, self._instance.num_gpus)
+        if self._instance.num_tasks == 0 or not is_small or seconds_left() <= 0:
+            return
+        program = self._program
+        program.seconds_left, self._at_most = seconds_left, self._latest if at_most is None else at_most
+        if self._nodes == 0:
+            self._commit([self._side(self._around.allowed, None)], self._paths)
+        while self._open and self._open[0].bound < self._at_most and seconds_left() > 0:
+            if most_programs is not None and program.programs >= most_programs:
                 break
             sides = self._split(self._open[0])
-            if not sides:
+            if not sides or not self._commit(sides, self._open[0].bound):
                 break
-            node = heapq.heappop(self._open)
-            for side in sides:
-                self._add(side, node.bound)
-        bound = min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
-        found = sorted(self._placements, key=lambda entry: entry[:2])[:MOST_PLACEMENTS]
-        return BranchedPaths(max(self._proven, bound), [placement for _, _, placement in found])
+        if self._nodes:
+            bound = min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
+            self.bound = max(self.bound, bound)
+
+    @cached_property
+    def _program(self) -> _Relaxation:
+        """The program for single GPUs with the work between forks and joins."""
+        instance, allowed = self._instance, self._around.allowed
+        classes = [np.array([k]) for k in range(instance.num_gpus)]
+        lp, _ = placed_program(instance, self._around, classes, self._paths, self._latest)
+        return _Relaxation(_with_work_between(lp, instance, allowed), allowed, self._latest)
+
+    def _commit(self, sides: list[_Side], least: int) -> bool:
+        """Put the sides of a branch into the place of the least open node; not if time ran out on one of them."""
+        if any(side.answer is None and not side.is_refuted for side in sides) and self._program.seconds_left() <= 0:
+            return False
+        if self._open:
+            heapq.heappop(self._open)
+        for side in sides:
+            self._add(side, least)
+        return True
 
     def _add(self, side: _Side, least: int) -> None:
         """Open a node with at least the bound of the one above it; of two with equal bounds the newer one is first."""
+        self._nodes += 1
         if side.answer is None:
             if not side.is_refuted:
                 self._unsolved.append(least)
             return
-        self._nodes += 1
-        bound = max(least, self._relaxation.bound(side.left, side.answer))
+        bound = max(least, self._program.bound(side.left, side.answer))
         heapq.heappush(self._open, _Node(bound, -self._nodes, side.left, side.answer))
         if side.answer.share.max(axis=1).min() >= WHOLE:
             gpu = side.answer.share.argmax(axis=1)
@@ -304,8 +313,8 @@ class _Search:
         fitting = self._fitting(left)
         if fitting is None:
             return _Side(left, None, is_refuted=True)
-        answer = self._relaxation.solve(fitting, basis)
-        return _Side(fitting, answer, answer is None and self._relaxation.is_refuted(fitting))
+        answer = self._program.solve(fitting, basis)
+        return _Side(fitting, answer, answer is None and self._program.is_refuted(fitting))
 
     def _fitting(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return what is left without tasks that do not fit beside those with no other GPU; None where one has none."""
@@ -335,7 +344,7 @@ class _Search:
                 best, best_sides, beaten = (score, task, alike), sides, 0
             else:
                 beaten += 1
-            if beaten >= MOST_TRIED or not self._relaxation.has_time:
+            if beaten >= MOST_TRIED or self._program.seconds_left() <= 0:
                 break
         return best_sides if best is None or best_sides else self._sides(node, *best[1:])
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
-from formulations.dag.bounds.placed_paths import placed_paths
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import windows
 from heuristics.dag.list_scheduling import heft
@@ -352,32 +351,53 @@ def test_nothing_is_refuted_where_another_bound_proves_more_than_probing(
     assert (limits[0] is not None and limits[0] < 60.0) == refutes
 
 
-@pytest.mark.parametrize("time_limit", [60.0, None])
-@pytest.mark.parametrize("branches", [True, False])
-def test_placements_are_branched_on_where_paths_prove_more_than_probing(
-    monkeypatch: pytest.MonkeyPatch, time_limit: float | None, branches: bool
-) -> None:
-    """Tests a chain that memory splits: branching places it and proves that; where probing proves as much, not."""
+@pytest.fixture
+def split_chain() -> DagInstance:
+    """Return a chain that memory splits, whose optimum is 1445."""
     rng, n = np.random.default_rng(0), FEW_TASKS + 4
-    instance = DagInstance.from_lists(
+    return DagInstance.from_lists(
         [[ticks, 2 * ticks, 3 * ticks] for ticks in rng.integers(3, 40, size=n).tolist()],
         edges=[(i, i + 1, count) for i, count in enumerate(rng.integers(5, 200, size=n - 1).tolist())],
         task_memory=rng.integers(1, 50, size=n).tolist(),
         gpu_memory=[300, 300, 400],
     )
+
+
+@pytest.mark.parametrize("time_limit", [60.0, None])
+@pytest.mark.parametrize(("probed", "branches"), [(1300, True), (1445, False)])
+def test_placements_are_branched_on_where_that_proves_more(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None, probed: int, branches: bool
+) -> None:
+    """Tests that branching places the chain and proves that; where probing proves as much, makespans are refuted."""
     nothing = _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
     phases, climbs = Phases(nothing), []
     monkeypatch.setattr(module, "_solve_phase", phases)
-    placed = placed_paths(instance, Objective.MAKESPAN)
-    monkeypatch.setattr(module, "probing", lambda *args, **named: placed - branches)
+    monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
+    monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
-    run = replace(exact_run(time_limit=time_limit), start=heft(instance))
+    run = replace(exact_run(time_limit=time_limit), start=heft(split_chain))
     if not branches:
         with pytest.raises(IndexError):  # a second phase is asked
-            cp_sat(instance, Objective.MAKESPAN, run)
-        assert climbs == [placed]
+            cp_sat(split_chain, Objective.MAKESPAN, run)
+        assert climbs == [1445]
         return
-    outcome = cp_sat(instance, Objective.MAKESPAN, run)
+    outcome = cp_sat(split_chain, Objective.MAKESPAN, run)
     assert (outcome.lower_bound, climbs, len(phases.asked)) == (1445, [], 1)
-    assert objective_value(instance, outcome.schedule, Objective.MAKESPAN) == 1445 > placed
+    assert objective_value(split_chain, outcome.schedule, Objective.MAKESPAN) == 1445
+
+
+def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that without a model branching comes before `lns`, and goes on after it."""
+
+    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, share: object) -> Outcome:
+        assert run.lower_bound == 1445
+        assert run.time_limit < 60.0
+        return Outcome(schedule=run.start, lower_bound=None)
+
+    monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
+    monkeypatch.setattr(module, "SHARE_OF_TRIAL", 0.5)
+    run, share = exact_run(time_limit=60.0), np.ones(split_chain.durations.shape)
+    found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share)
+    assert (found.lower_bound, found.termination) == (1445, Termination.FINISHED)
+    assert objective_value(split_chain, found.schedule, Objective.MAKESPAN) == 1445

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.bounds import branched_paths as module
-from formulations.dag.bounds.branched_paths import branched_paths, forks_and_joins, searched_placements
+from formulations.dag.bounds.branched_paths import PlacementSearch, branched_paths, forks_and_joins
 from formulations.dag.bounds.paths import join_aware_path
 from formulations.dag.bounds.placed_paths import placed_paths
 from instances.clusters.cost_model import CostModel
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 MAKESPAN = Objective.MAKESPAN
 
 
+def searched(instance: DagInstance, **limits: int | None) -> PlacementSearch:
+    """Return a search after one run."""
+    search = PlacementSearch(instance)
+    search.run(**limits)
+    return search
+
+
 def chain_of_three() -> DagInstance:
     """Return three equal tasks in a chain, on GPUs of 4, 6 and 8 ticks that hold two each, 10 ticks apart."""
     return DagInstance.from_lists(
@@ -41,7 +48,7 @@ def test_a_transfer_that_memory_forces() -> None:
     """Tests a chain that no GPU holds: split evenly it pays no transfer, whole tasks pay one."""
     instance = chain_of_three()
     assert placed_paths(instance, MAKESPAN) == 14
-    found = searched_placements(instance, MAKESPAN)
+    found = searched(instance)
     assert found.bound == optimum(instance, MAKESPAN) == 24
     assert sorted(found.placements[0].tolist()) == [0, 0, 1]
     assert branched_paths(instance, Objective.WEIGHTED_COMPLETION) == 0
@@ -74,9 +81,7 @@ def test_equal_gpus_are_told_apart_once() -> None:
             [[3] * m] * 3, edges=[(0, 1, 5), (1, 2, 5)], task_memory=[1] * 3, gpu_memory=[2] * m, num_gpus=m
         )
         assert placed_paths(instance, MAKESPAN) == 9
-        counts.append(
-            next(c for c in range(1, 40) if searched_placements(instance, MAKESPAN, most_programs=c).bound == 14)
-        )
+        counts.append(next(c for c in range(1, 40) if searched(instance, most_programs=c).bound == 14))
     assert counts[0] == counts[1]
 
 
@@ -89,10 +94,8 @@ def test_bound_is_never_above_the_optimum(instance: DagInstance, above: int) -> 
         return
     assert placed_paths(instance, MAKESPAN) <= value <= best
     known = max(0, best + above)
-    assert searched_placements(instance, MAKESPAN, at_most=known).bound <= max(
-        known, join_aware_path(instance, MAKESPAN)
-    )
-    assert searched_placements(instance, MAKESPAN, at_most=best + 1).bound <= best + (value > best)
+    assert searched(instance, at_most=known).bound <= max(known, join_aware_path(instance, MAKESPAN))
+    assert searched(instance, at_most=best + 1).bound <= best + (value > best)
 
 
 @pytest.mark.slow
@@ -109,22 +112,21 @@ def test_bound_is_never_above_the_optimum_where_memory_is_tight(first: int) -> N
 def test_limits_leave_what_is_proved() -> None:
     """Tests no time, few programs, no tasks, and that more programs prove no less."""
     instance = generate("layered", tasks=20, seed=3, cost=CostModel(memory_tightness=0.8))
-    assert searched_placements(instance, MAKESPAN, seconds_left=lambda: 0.0).bound == join_aware_path(
-        instance, MAKESPAN
-    )
+    assert searched(instance, seconds_left=lambda: 0.0).bound == join_aware_path(instance, MAKESPAN)
     assert branched_paths(DagInstance.from_lists([], num_gpus=2), MAKESPAN) == 0
-    bounds = [searched_placements(instance, MAKESPAN, most_programs=count).bound for count in (1, 20, 200)]
+    bounds = [searched(instance, most_programs=count).bound for count in (1, 20, 200)]
     assert bounds == sorted(bounds)
     assert placed_paths(instance, MAKESPAN) <= bounds[0] < bounds[2]
 
 
 @pytest.mark.parametrize("calls", [2, 5, 30, 60])
 def test_time_that_runs_out_anywhere_leaves_a_bound(calls: int) -> None:
-    """Tests a limit that strikes between and within linear programs."""
-    instance = chain_of_three()
-    left = iter([1.0] * calls)
-    value = branched_paths(instance, MAKESPAN, seconds_left=lambda: next(left, 0.0))
-    assert join_aware_path(instance, MAKESPAN) <= value <= 24
+    """Tests a limit that strikes between and within linear programs, and that the search then goes on to its end."""
+    search, left = PlacementSearch(chain_of_three()), iter([1.0] * calls)
+    search.run(seconds_left=lambda: next(left, 0.0))
+    assert join_aware_path(chain_of_three(), MAKESPAN) <= search.bound <= 24
+    search.run()
+    assert search.bound == 24
 
 
 def test_wrong_answers_of_the_solver_never_raise_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,12 +143,12 @@ def test_wrong_answers_of_the_solver_never_raise_the_bound(monkeypatch: pytest.M
     monkeypatch.setattr(module._Relaxation, "_prices", spoiled(module._Relaxation._prices))
     for number in range(40):
         instance = tight_instance(number)
-        assert searched_placements(instance, MAKESPAN, most_programs=60).bound <= optimum(instance, MAKESPAN), number
+        assert searched(instance, most_programs=60).bound <= optimum(instance, MAKESPAN), number
 
 
 def test_same_result_again() -> None:
     """Tests that nothing is left to chance."""
     instance = generate("transformer", tasks=20, seed=1, cost=CostModel(memory_tightness=0.9))
-    first, again = (searched_placements(instance, MAKESPAN, most_programs=100) for _ in range(2))
+    first, again = (searched(instance, most_programs=100) for _ in range(2))
     assert first.bound == again.bound
     assert [gpu.tolist() for gpu in first.placements] == [gpu.tolist() for gpu in again.placements]
