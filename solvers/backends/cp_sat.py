@@ -20,7 +20,7 @@ from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import searched_down_sets
-from solvers.backends.lns_starts import is_guided, waste_of_shares
+from solvers.backends.lns_starts import FEW_TASKS, is_guided, waste_of_shares
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -267,17 +267,20 @@ def _without_model(
     run: ExactRun,
     share: NDArray[np.float64] | None,
 ) -> Outcome:
-    """Spend the time that is left on probing, large neighbourhoods (`lns`), and the bound where memory binds.
+    """Spend the time that is left on probing, large neighbourhoods (`lns`), and raising the bound.
 
-    Placements are branched on where that soon proves more than all else. Elsewhere makespans are refuted, if nothing
-    proved more than probing, because refuting by windows has no chance then; else `lns` gets that time too.
+    Placements are branched on where that soon proves more than all else. Elsewhere makespans are refuted if memory
+    binds and nothing proved more than probing, because refuting by windows has no chance then; else `lns` gets that
+    time too.
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
+    is_makespan = Objective(objective) is Objective.MAKESPAN
     probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
-    refutes = probed >= bound and Objective(objective) is Objective.MAKESPAN and is_memory_binding(instance)
+    refutes = probed >= bound and is_makespan and is_memory_binding(instance)
     bound = max(bound, probed)
-    branching = None if share is None else _Branching.that_proves_more(instance, schedule, bound, run)
+    is_large = is_makespan and instance.num_tasks > FEW_TASKS
+    branching = _Branching.that_proves_more(instance, schedule, bound, run) if is_large else None
     bound = bound if branching is None else branching.search.bound
     run.report(None, bound)
     last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes else 0.0

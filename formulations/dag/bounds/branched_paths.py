@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from formulations.time_left import solve_lp, without_limit
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -57,11 +56,12 @@ def branched_paths(
     return search.bound
 
 
-def forks_and_joins(instance: DagInstance) -> list[tuple[int, int, NDArray[np.int64]]]:
-    """Return forks and joins, each with the tasks between: all paths to the join, or from the fork, lead through both.
+def forks_and_joins(instance: DagInstance) -> Iterator[tuple[int, int, NDArray[np.bool_]]]:
+    """Yield forks and joins, each with which tasks are between, shape (n,).
 
-    The join is a task with several predecessors and the fork its nearest common ancestor on all paths, or the other
-    way round. -1 is a fork before all tasks, n a join behind them.
+    All paths to the join, or from the fork, lead through both: the join is a task with several predecessors and the
+    fork its nearest common ancestor on all paths, or the other way round. -1 is a fork before all tasks, n a join
+    behind them.
     """
     import networkx as nx
 
@@ -75,18 +75,17 @@ def forks_and_joins(instance: DagInstance) -> list[tuple[int, int, NDArray[np.in
     pairs = {(before[i], i) for i in range(n) if graph.in_degree[i] > 1}
     pairs |= {(i, behind[i]) for i in range(n) if graph.out_degree[i] > 1}
     every, reaches = np.ones(n, dtype=np.bool_), reachable(instance)
-    between = (
-        (fork, join, (every if fork < 0 else reaches[fork]) & (every if join == n else reaches[:, join]))
-        for fork, join in sorted(pairs)
-    )
-    return [(fork, join, np.flatnonzero(tasks)) for fork, join, tasks in between]
+    for fork, join in sorted(pairs):
+        yield fork, join, (every if fork < 0 else reaches[fork]) & (every if join == n else reaches[:, join])
 
 
-def _with_work_between(lp: IntegerLp, instance: DagInstance, allowed: NDArray[np.bool_]) -> IntegerLp:
+def _with_work_between(
+    lp: IntegerLp, instance: DagInstance, allowed: NDArray[np.bool_], seconds_left: Callable[[], float]
+) -> IntegerLp | None:
     """Return the program with a row for every fork, join and GPU: the work between them fits between them.
 
-    From the finish of the fork, or the first release, to the start of the join, or the makespan, a GPU does the tasks
-    between them that are on it, one at a time.
+    None if the time does not last. From the finish of the fork, or the first release, to the start of the join, or the
+    makespan, a GPU does the tasks between them that are on it, one at a time.
     """
     from scipy.sparse import csc_matrix, vstack
 
@@ -99,16 +98,19 @@ def _with_work_between(lp: IntegerLp, instance: DagInstance, allowed: NDArray[np
     first_release = int(instance.release[instance.job_of_task].min())
     rows = RowBuilder()
     for fork, join, between in forks_and_joins(instance):
-        for k in range(instance.num_gpus):
-            here = np.flatnonzero(np.isin(task, between) & (gpu == k))
-            if len(here) < 2:
-                continue
-            row = rows.add(0 if fork >= 0 else -first_release)
-            rows.put(row, here, durations[here])
-            rows.put(row, pairs + join, -unit)
-            if fork >= 0:
-                rows.put(row, pairs + fork, unit)
-                rows.put(row, np.flatnonzero(task == fork), durations[task == fork])
+        if seconds_left() <= 0:
+            return None
+        here = np.flatnonzero(between[task])
+        busy = np.flatnonzero(np.bincount(gpu[here], minlength=instance.num_gpus) > 1)
+        here = here[np.isin(gpu[here], busy)]
+        row_of = np.zeros(instance.num_gpus, dtype=np.int64)
+        row_of[busy] = row = rows.add(np.full(len(busy), 0 if fork >= 0 else -first_release))
+        rows.put(row_of[gpu[here]], here, durations[here])
+        rows.put(row, pairs + join, -unit)
+        if fork >= 0:
+            rows.put(row, pairs + fork, unit)
+            own = np.flatnonzero(task == fork)
+            rows.put(row[:, None], own, durations[own])
     return replace(
         lp,
         matrix=csc_matrix(vstack([lp.matrix, rows.matrix(len(lp.cost))])),
@@ -139,7 +141,7 @@ class _Relaxation:
         self._solved = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
         self._highs = highspy.Highs()
-        for name, value in (("output_flag", False), ("threads", 1), ("solver", "simplex"), ("presolve", "off")):
+        for name, value in (("output_flag", False), ("threads", 1), ("presolve", "off")):
             self._highs.setOptionValue(name, value)
         self._highs.passModel(problem)
         self.programs = 0
@@ -150,6 +152,7 @@ class _Relaxation:
         self.programs += 1
         upper = left[self._allowed].astype(np.float64)
         highs.changeColsBounds(len(self._pairs), self._pairs, np.zeros(len(self._pairs)), upper)
+        highs.setOptionValue("solver", "ipm" if basis is None else "simplex")
         if basis is not None:
             highs.setBasis(basis)
         solve_lp(highs, self.seconds_left)
@@ -235,6 +238,12 @@ class PlacementSearch:
         self._unsolved: list[int] = []
         self._placements: list[tuple[int, int, NDArray[np.int64]]] = []
         self._nodes = 0
+        self._made: _Relaxation | None = None
+
+    @property
+    def _program(self) -> _Relaxation:
+        assert self._made is not None
+        return self._made
 
     @property
     def placements(self) -> list[NDArray[np.int64]]:
@@ -262,7 +271,10 @@ class PlacementSearch:
         is_small = is_placed_program_small(self._instance, self._around, self._instance.num_gpus)
         if self._instance.num_tasks == 0 or not is_small or seconds_left() <= 0:
             return
-        program = self._program
+        program = self._made or self._root_program(seconds_left)
+        if program is None:
+            return
+        self._made = program
         program.seconds_left, self._at_most = seconds_left, self._latest if at_most is None else at_most
         if self._nodes == 0:
             self._commit([self._side(self._around.allowed, None)], self._paths)
@@ -276,13 +288,13 @@ class PlacementSearch:
             bound = min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
             self.bound = max(self.bound, bound)
 
-    @cached_property
-    def _program(self) -> _Relaxation:
-        """The program for single GPUs with the work between forks and joins."""
+    def _root_program(self, seconds_left: Callable[[], float]) -> _Relaxation | None:
+        """Return the program for single GPUs with the work between forks and joins; None if the time does not last."""
         instance, allowed = self._instance, self._around.allowed
         classes = [np.array([k]) for k in range(instance.num_gpus)]
-        lp, _ = placed_program(instance, self._around, classes, self._paths, self._latest)
-        return _Relaxation(_with_work_between(lp, instance, allowed), allowed, self._latest)
+        made = placed_program(instance, self._around, classes, self._paths, self._latest, seconds_left)
+        lp = None if made is None else _with_work_between(made[0], instance, allowed, seconds_left)
+        return None if lp is None else _Relaxation(lp, allowed, self._latest)
 
     def _commit(self, sides: list[_Side], least: int) -> bool:
         """Put the sides of a branch into the place of the least open node; not if time ran out on one of them."""

@@ -96,7 +96,10 @@ def solved_placed_paths(
     if not is_placed_program_small(instance, around, len(classes)) or seconds_left() <= 0:
         return PlacedPaths(proven)
     latest = horizon(instance)
-    lp, rows = placed_program(instance, around, classes, proven, latest)
+    program = placed_program(instance, around, classes, proven, latest, seconds_left)
+    if program is None:
+        return PlacedPaths(proven)
+    lp, rows = program
     answer = highs_answer(lp, seconds_left, at_most=LP_SECONDS, largest_cost=1.0)
     # With a largest cost of 100 HiGHS ends without an answer on PipeDream's resnet50 and densenet121.
     if answer is None:
@@ -130,8 +133,8 @@ def _classes(instance: DagInstance) -> list[NDArray[np.int64]]:
     return [*like, *(np.array([k]) for k in alone.tolist())]
 
 
-def near_classes(delays: NDArray[np.int64]) -> list[tuple[NDArray[np.bool_], int]]:
-    """Return sets of near classes, shape (classes,) each, and ticks, of which what leaves a set pays those of the set.
+def near_classes(delays: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return sets of near classes, shape (sets, classes), and ticks, of which what leaves a set pays those of the set.
 
     From one class to another the sum of the ticks is the least, over all ways between them through other classes, of
     the largest delay on the way: never above the delay, and equal to it where GPUs are near or far by servers and
@@ -148,28 +151,29 @@ def near_classes(delays: NDArray[np.int64]) -> list[tuple[NDArray[np.bool_], int
     ticks: Counter[tuple[bool, ...]] = Counter()
     for low, high in pairwise(np.unique(least).tolist()):
         ticks.update({tuple(members): high - low for members in (least <= low).tolist()})
-    return [(np.array(members), count) for members, count in ticks.items()]
+    sets = np.array(list(ticks), dtype=np.bool_).reshape(-1, len(delays))
+    return sets, np.array(list(ticks.values()), dtype=np.int64)
 
 
 class _Rows(NamedTuple):
     """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,).
 
-    `leaving` has an edge, the classes of a set, shape (classes,), and a row each.
+    `leaving` has an edge, the classes of sets, shape (sets, classes), and a row each, shape (sets,).
     """
 
     end: NDArray[np.int64]
     work: NDArray[np.int64]
     held: NDArray[np.int64]
     late: NDArray[np.int64]
-    leaving: list[tuple[int, NDArray[np.bool_], int]]
+    leaving: list[tuple[int, NDArray[np.bool_], NDArray[np.int64]]]
 
     def multipliers(self, dual: NDArray[np.float64], class_of_gpu: NDArray[np.int64]) -> PathMultipliers:
         """Return the multipliers by their meaning; `dual` has one entry per row."""
         dual = np.append(dual, 0.0)  # that of a row which does not exist
         positive = np.maximum(dual, 0.0)
         leaving = np.zeros((len(self.late), len(class_of_gpu)))
-        for edge, members, row in self.leaving:
-            leaving[edge] += positive[row] * members[class_of_gpu]
+        for edge, sets, rows in self.leaving:
+            leaving[edge] += positive[rows] @ sets[:, class_of_gpu]
         return PathMultipliers(
             end=positive[self.end],
             work=positive[self.work[class_of_gpu]],
@@ -180,11 +184,17 @@ class _Rows(NamedTuple):
 
 
 def placed_program(
-    instance: DagInstance, around: HeadsAndTails, classes: list[NDArray[np.int64]], proven: int, latest: int
-) -> tuple[IntegerLp, _Rows]:
+    instance: DagInstance,
+    around: HeadsAndTails,
+    classes: list[NDArray[np.int64]],
+    proven: int,
+    latest: int,
+    seconds_left: Callable[[], float] = without_limit,
+) -> tuple[IntegerLp, _Rows] | None:
     """Return the program: a column per task and class, then starts, the makespan, and what leaves sets at every edge.
 
-    Starts and makespan are columns in units of many ticks, because HiGHS fails where columns differ much in size.
+    None if the time does not last. Starts and makespan are columns in units of many ticks, because HiGHS fails where
+    columns differ much in size.
     """
     unit = max(1, proven // UNITS)
     first_of_class = np.array([members[0] for members in classes])
@@ -213,7 +223,7 @@ def placed_program(
     first_release = int(instance.release[instance.job_of_task].min())
     work_of, held_of = np.full(len(classes), -1), np.full(len(classes), -1)
     late_of = np.full(instance.num_edges, -1)
-    leaving_of: list[tuple[int, NDArray[np.bool_], int]] = []
+    leaving_of: list[tuple[int, NDArray[np.bool_], NDArray[np.int64]]] = []
     for number, members in enumerate(classes):
         here = np.flatnonzero(cls == number)
         work = rows.add(-first_release * len(members))
@@ -226,6 +236,8 @@ def placed_program(
             rows.put(held, here, instance.task_memory[task[here]])
     columns = makespan + 1
     for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        if seconds_left() <= 0:
+            return None
         before, after = np.flatnonzero(allowed[tail]), np.flatnonzero(allowed[head])
         late = rows.add(0)
         late_of[edge] = late[0]
@@ -235,14 +247,15 @@ def placed_program(
             continue
         delays = instance.transfer_delays(edge)[np.ix_(first_of_class, first_of_class)]
         np.fill_diagonal(delays, 0)  # members of a class may be one GPU
-        for near, ticks in near_classes(delays):
-            leaving = rows.add(0)
-            leaving_of.append((edge, near, int(leaving[0])))
-            rows.put(late, columns, ticks)
-            rows.put(leaving, columns, -1)
-            rows.put(leaving, pair_of[tail, before[near[before]]], 1)
-            rows.put(leaving, pair_of[head, after[near[after]]], -1)
-            columns += 1
+        sets, ticks = near_classes(delays)
+        leaving, left = rows.add(np.zeros(len(ticks), dtype=np.int64)), columns + np.arange(len(ticks))
+        leaving_of.append((edge, sets, leaving))
+        rows.put(late, left, ticks)
+        rows.put(leaving, left, -1)
+        for task_of, here, sign in ((tail, before, 1), (head, after, -1)):
+            of_set, position = np.nonzero(sets[:, here])
+            rows.put(leaving[of_set], pair_of[task_of, here[position]], sign)
+        columns += len(ticks)
     lower, upper = np.zeros(columns - pairs, dtype=np.int64), np.ones(columns - pairs, dtype=np.int64)
     upper[: n + 1] = -(-latest // unit)
     lower[n] = proven // unit
