@@ -216,14 +216,6 @@ BOUND_METHODS = {
         is_default=False,  # seconds on large graphs, and strong only where memory binds
         only=Objective.MAKESPAN,
     ),
-    "branched-paths": BoundMethod(
-        path="formulations.dag.bounds.branched_paths:branched_paths",
-        proof="the same LP for every GPU, branched on placements, multipliers checked in integers at every leaf",
-        distribution="highspy",
-        is_costly=True,
-        is_default=False,  # up to minutes, and strong only where memory binds
-        only=Objective.MAKESPAN,
-    ),
     "gpu-load": BoundMethod(
         path="formulations.dag.bounds.live_memory:gpu_load",
         proof="work of one GPU, least time before and behind it, in every placement of the groups",
@@ -245,6 +237,13 @@ BOUND_METHODS = {
         distribution="ortools",
         needs_search=True,
         knows_buffers=True,
+    ),
+    "branched-paths": BoundMethod(
+        path="formulations.dag.bounds.branched_paths:branched_paths",
+        proof="the same LP for every GPU, branched on placements, multipliers checked in integers at every leaf",
+        distribution="highspy",
+        needs_search=True,
+        only=Objective.MAKESPAN,
     ),
     "memory-refutation": BoundMethod(
         path="solvers.backends.memory_refutation:memory_refutation",
