@@ -235,7 +235,7 @@ class _Branching:
 MOST_PROGRAMS_IN_TIME = 20_000
 """Linear programs that branching may solve under a time limit, so that its end does not depend on a long one."""
 
-SHARE_OF_TRIAL = 0.05
+SHARE_OF_TRIAL = 0.1
 """Share of the time that is left in which branching on placements must prove more than all else to go on."""
 
 SHARE_OF_BRANCHING = 0.3
