@@ -232,8 +232,8 @@ class _Branching:
         return schedule, self.search.bound
 
 
-MOST_PROGRAMS_IN_TIME = 20_000
-"""Linear programs that branching may solve under a time limit, so that its end does not depend on a long one."""
+MOST_PROGRAMS_IN_TIME = 10_000
+"""Linear programs that branching may solve under a time limit: its end and its memory do not depend on a long one."""
 
 SHARE_OF_TRIAL = 0.1
 """Share of the time that is left in which branching on placements must prove more than all else to go on."""

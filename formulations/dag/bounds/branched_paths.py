@@ -314,7 +314,8 @@ class PlacementSearch:
                 self._unsolved.append(least)
             return
         bound = max(least, self._program.bound(side.left, side.answer))
-        heapq.heappush(self._open, _Node(bound, -self._nodes, side.left, side.answer))
+        lean = side.answer._replace(multipliers=np.zeros(0))  # they have proved what they can, and nodes are many
+        heapq.heappush(self._open, _Node(bound, -self._nodes, side.left, lean))
         if side.answer.share.max(axis=1).min() >= WHOLE:
             gpu = side.answer.share.argmax(axis=1)
             if self._fitting(gpu[:, None] == np.arange(side.left.shape[1])) is not None:
