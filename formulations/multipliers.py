@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from formulations.time_left import solve_lp, without_limit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from highspy import HighsLp
+    from highspy import Highs, HighsLp
     from numpy.typing import NDArray
     from scipy.sparse import csc_matrix
 
@@ -43,32 +43,44 @@ def highs_answer(
     They are finite, one per row and column, and not trusted: `dual_bound` computes what the multipliers are worth. At
     most `at_most` of the seconds that are left are used, see `solve_lp`.
     """
-    import highspy
-
-    problem, row_scale, cost_scale = scaled_problem(lp, largest_cost)
-    highs = highspy.Highs()
-    for name, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "ipm"),
-        ("run_crossover", "off"),
-    ):
-        highs.setOptionValue(name, value)
-    highs.passModel(problem)
+    scaled = scaled_problem(lp, largest_cost)
+    highs = scaled.in_highs(solver="ipm", run_crossover="off")
     solve_lp(highs, seconds_left, at_most=at_most)
     solution = highs.getSolution()
     duals, columns = np.array(solution.row_dual), np.array(solution.col_value)
-    if len(duals) != problem.num_row_:
+    if len(duals) != scaled.problem.num_row_:
         return None
-    multipliers: NDArray[np.float64] = -duals[: len(row_scale)] * row_scale / cost_scale
-    return np.where(np.isfinite(multipliers), multipliers, 0.0), np.where(np.isfinite(columns), columns, 0.0)
+    return scaled.multipliers(duals), np.where(np.isfinite(columns), columns, 0.0)
 
 
-def scaled_problem(lp: IntegerLp, largest_cost: float) -> tuple[HighsLp, NDArray[np.float64], float]:
-    """Return a linear program as HiGHS takes it, and the factors of its first rows, one per row of `lp`, and costs.
+class ScaledProblem(NamedTuple):
+    """A linear program as HiGHS takes it: the rows of an `IntegerLp` times factors, then those of its domain.
 
-    The rows behind those are the domain's.
+    `row_scale` has the factors, one per row of the `IntegerLp`; `cost_scale` is that of the costs.
     """
+
+    problem: HighsLp
+    row_scale: NDArray[np.float64]
+    cost_scale: float
+
+    def in_highs(self, **options: str) -> Highs:
+        """Return HiGHS with this program, silent and with one thread."""
+        import highspy
+
+        highs = highspy.Highs()
+        for name, value in {"output_flag": False, "threads": 1, **options}.items():
+            highs.setOptionValue(name, value)
+        highs.passModel(self.problem)
+        return highs
+
+    def multipliers(self, duals: Any) -> NDArray[np.float64]:
+        """Return multipliers of the rows of the `IntegerLp` from those of HiGHS's rows: finite, and not trusted."""
+        found = -np.array(duals)[: len(self.row_scale)] * self.row_scale / self.cost_scale
+        return np.where(np.isfinite(found), found, 0.0)
+
+
+def scaled_problem(lp: IntegerLp, largest_cost: float) -> ScaledProblem:
+    """Return a linear program for HiGHS whose largest cost is `largest_cost`."""
     import highspy
     from scipy.sparse import csc_matrix, vstack
 
@@ -89,7 +101,7 @@ def scaled_problem(lp: IntegerLp, largest_cost: float) -> tuple[HighsLp, NDArray
     problem.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     problem.a_matrix_.start_, problem.a_matrix_.index_ = matrix.indptr, matrix.indices
     problem.a_matrix_.value_ = matrix.data
-    return problem, row_scale, cost_scale
+    return ScaledProblem(problem, row_scale, cost_scale)
 
 
 def _domain_rows(domain: Domain) -> tuple[csc_matrix, NDArray[np.float64], NDArray[np.float64]]:

@@ -209,27 +209,29 @@ class _Branching:
     ) -> _Branching | None:
         """Return a search that has proved more than a bound in a part of the time; None where it did not."""
         made = cls(instance, PlacementSearch(instance), run)
-        made.go_on(schedule, SHARE_OF_TRIAL, part=10)
+        made._search(schedule, SHARE_OF_TRIAL, part=10)
         return made if made.search.bound > bound else None
 
-    def go_on(
-        self, schedule: DagSchedule | None, share_of_time: float, *, part: int = 1
-    ) -> tuple[DagSchedule | None, int]:
+    def go_on(self, schedule: DagSchedule | None, share_of_time: float) -> tuple[DagSchedule | None, int]:
         """Search for a share of the time that is left; return the best schedule and the bound.
 
-        Placements that come up become list schedules. So many programs as without a limit are divided by `part`.
+        Placements that have come up become list schedules.
         """
+        self._search(schedule, share_of_time)
+        for gpu in self.search.placements:
+            placed = within_memory(self.instance, partial(place_by_list, pinned=gpu))
+            schedule = _better(self.instance, Objective.MAKESPAN, schedule, placed)
+        self.run.report(None, self.search.bound)
+        return schedule, self.search.bound
+
+    def _search(self, schedule: DagSchedule | None, share_of_time: float, part: int = 1) -> None:
+        """Go on for a share of the time that is left, and for a part of the programs that a whole search may solve."""
         most = MOST_PROGRAMS if self.run.time_limit is None else MOST_PROGRAMS_IN_TIME
         self.search.run(
             at_most=None if schedule is None else objective_value(self.instance, schedule, Objective.MAKESPAN),
             most_programs=most // part,
             seconds_left=self.run.seconds_of_share(share_of_time),
         )
-        for gpu in self.search.placements:
-            placed = within_memory(self.instance, partial(place_by_list, pinned=gpu))
-            schedule = _better(self.instance, Objective.MAKESPAN, schedule, placed)
-        self.run.report(None, self.search.bound)
-        return schedule, self.search.bound
 
 
 MOST_PROGRAMS_IN_TIME = 10_000

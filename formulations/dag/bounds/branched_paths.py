@@ -67,10 +67,10 @@ def forks_and_joins(instance: DagInstance) -> Iterator[tuple[int, int, NDArray[n
 
     n, graph = instance.num_tasks, nx.DiGraph(instance.edges.tolist())
     graph.add_nodes_from(range(n))
-    sources, sinks = (
-        [i for i in range(n) if degree[i] == 0] for degree in (dict(graph.in_degree), dict(graph.out_degree))
-    )
-    graph.add_edges_from([*((-1, i) for i in sources), *((i, n) for i in sinks)])
+    ends = [(-1, i) for i in range(n) if graph.in_degree[i] == 0] + [
+        (i, n) for i in range(n) if graph.out_degree[i] == 0
+    ]
+    graph.add_edges_from(ends)
     before, behind = nx.immediate_dominators(graph, -1), nx.immediate_dominators(graph.reverse(), n)
     pairs = {(before[i], i) for i in range(n) if graph.in_degree[i] > 1}
     pairs |= {(i, behind[i]) for i in range(n) if graph.out_degree[i] > 1}
@@ -91,9 +91,7 @@ def _with_work_between(
 
     task, gpu = np.nonzero(allowed)
     pairs, n = len(task), instance.num_tasks
-    unit = int(
-        lp.cost[pairs + n]
-    )  # of starts, whose columns follow those of the pairs, and of the makespan behind them
+    unit = int(lp.cost[pairs + n])  # of the starts, whose columns follow the pairs, and of the makespan behind them
     durations = instance.durations[task, gpu]
     first_release = int(instance.release[instance.job_of_task].min())
     rows = RowBuilder()
@@ -136,14 +134,11 @@ class _Relaxation:
 
         self._lp, self._allowed, self._latest = lp, allowed, latest
         self.seconds_left: Callable[[], float] = without_limit
-        problem, self._row_scale, self._cost_scale = scaled_problem(lp, 1.0)
+        self._scaled = scaled_problem(lp, 1.0)
+        self._highs = self._scaled.in_highs(presolve="off")
         self._pairs = np.arange(np.count_nonzero(allowed), dtype=np.int32)
         self._solved = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
-        self._highs = highspy.Highs()
-        for name, value in (("output_flag", False), ("threads", 1), ("presolve", "off")):
-            self._highs.setOptionValue(name, value)
-        self._highs.passModel(problem)
         self.programs = 0
 
     def solve(self, left: NDArray[np.bool_], basis: Any = None) -> _Answer | None:
@@ -161,8 +156,8 @@ class _Relaxation:
         solution = highs.getSolution()
         share = np.zeros(left.shape)
         share[self._allowed] = np.array(solution.col_value)[: len(self._pairs)]
-        value = highs.getInfo().objective_function_value / self._cost_scale
-        return _Answer(value, share, self._prices(solution.row_dual), highs.getBasis())
+        value = highs.getInfo().objective_function_value / self._scaled.cost_scale
+        return _Answer(value, share, self._scaled.multipliers(solution.row_dual), highs.getBasis())
 
     def bound(self, left: NDArray[np.bool_], answer: _Answer) -> int:
         """Return what the multipliers of an answer prove where these GPUs are left."""
@@ -175,15 +170,10 @@ class _Relaxation:
         has_ray, ray = self._highs.getDualRay()[1:]
         if not has_ray:
             return False
-        prices = self._prices(ray)
+        prices = self._scaled.multipliers(ray)
         forbidden = replace(self._lp, cost=self._forbidden(left))
         scale = self._latest / max(float((np.abs(prices) * self._lp.row_sizes()).max(initial=0.0)), 1e-300)
         return any(dual_bound(forbidden, sign * scale * prices) > 0 for sign in (1, -1))
-
-    def _prices(self, duals: Any) -> NDArray[np.float64]:
-        """Return multipliers of the rows of the integer program; not trusted."""
-        prices = -np.array(duals)[: len(self._row_scale)] * self._row_scale / self._cost_scale
-        return np.where(np.isfinite(prices), prices, 0.0)
 
     def _forbidden(self, left: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return costs of pairs that are not left, which no placement of the node pays."""
@@ -237,7 +227,7 @@ class PlacementSearch:
         self._open: list[_Node] = []
         self._unsolved: list[int] = []
         self._placements: list[tuple[int, int, NDArray[np.int64]]] = []
-        self._nodes = 0
+        self._nodes, self._at_most = 0, self._latest
         self._made: _Relaxation | None = None
 
     @property
@@ -248,9 +238,8 @@ class PlacementSearch:
     @property
     def placements(self) -> list[NDArray[np.int64]]:
         """Whole placements that the program allowed, shape (n,) each, those of least value first."""
-        return [
-            placement for _, _, placement in sorted(self._placements, key=lambda found: found[:2])[:MOST_PLACEMENTS]
-        ]
+        found = sorted(self._placements, key=lambda entry: entry[:2])
+        return [placement for _, _, placement in found[:MOST_PLACEMENTS]]
 
     def run(
         self,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.bounds import branched_paths as module
 from formulations.dag.bounds.branched_paths import PlacementSearch, branched_paths, forks_and_joins
 from formulations.dag.bounds.paths import join_aware_path
 from formulations.dag.bounds.placed_paths import placed_paths
+from formulations.multipliers import ScaledProblem
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
@@ -102,7 +102,7 @@ def test_bound_is_never_above_the_optimum(instance: DagInstance, above: int) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 1_000, 100))
 def test_bound_is_never_above_the_optimum_where_memory_is_tight(first: int) -> None:
-    """Tests 1,000 instances with tight memory, forbidden GPUs and equal GPUs."""
+    """Tests 1,000 instances with tight memory, forbidden GPUs and equal GPUs, and `placed_paths` beside it."""
     for number in range(first, first + 100):
         instance = tight_instance(number)
         best = optimum(instance, MAKESPAN)
@@ -141,7 +141,7 @@ def test_wrong_answers_of_the_solver_never_raise_the_bound(monkeypatch: pytest.M
 
         return prices
 
-    monkeypatch.setattr(module._Relaxation, "_prices", spoiled(module._Relaxation._prices))
+    monkeypatch.setattr(ScaledProblem, "multipliers", spoiled(ScaledProblem.multipliers))
     for number in range(40):
         instance = tight_instance(number)
         assert searched(instance, most_programs=60).bound <= optimum(instance, MAKESPAN), number

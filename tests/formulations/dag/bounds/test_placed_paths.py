@@ -54,17 +54,6 @@ def test_bound_is_never_above_the_optimum(instance: DagInstance) -> None:
     assert best is None or join_aware_path(instance, MAKESPAN) <= value <= best
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 1_000, 100))
-def test_bound_is_never_above_the_optimum_where_memory_is_tight(first: int) -> None:
-    """Tests 1,000 instances with tight memory, forbidden GPUs and equal GPUs."""
-    for number in range(first, first + 100):
-        instance = tight_instance(number)
-        best = optimum(instance, MAKESPAN)
-        assert best is not None
-        assert placed_paths(instance, MAKESPAN) <= best, number
-
-
 def test_limits_leave_the_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests no time, too many flows, and no tasks."""
     instance = generate("layered", tasks=20, seed=3)
