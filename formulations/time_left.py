@@ -33,8 +33,7 @@ def solve_lp(highs: highspy.Highs, seconds_left: Callable[[], float], at_most: f
         return
 
     def stop_in_time(event: highspy.HighsCallbackEvent) -> None:
-        if seconds_left() <= 0:
-            event.interrupt()
+        event.interrupt(seconds_left() <= 0)  # also where it is False: HiGHS remembers an interrupt from run to run
 
     callbacks = (highs.cbSimplexInterrupt, highs.cbIpmInterrupt)
     for callback in callbacks:

@@ -28,6 +28,8 @@ from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
@@ -86,9 +88,10 @@ def cp_sat(
     With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion and a
     search over down-sets (`searched_down_sets`) make better; where that search does not prove it, its objective narrows
     all windows, a second phase proves; then both once more. Buffers, groups and the stage span have a model of their
-    own (`BufferSearch`). Where memory binds, makespans are refuted in between (`MemoryRefutation`), or placements are
-    branched on where that soon proves more (`_Branching`). With 8 threads or more one phase does everything. Under a
-    time limit, a model that turns out to be too heavy leaves the time to large neighbourhoods and bounds
+    own (`BufferSearch`). Where memory binds, large neighbourhoods take the place of reinsertion, and in between
+    makespans are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more
+    (`_Branching`). With 8 threads or more one phase does everything. Under a time limit, a model that turns out to be
+    too heavy, or to find far worse schedules than large neighbourhoods, leaves the time to these and to bounds
     (`_without_model`).
 
     Parameters
@@ -118,7 +121,7 @@ def cp_sat(
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
         bound, share = max(bound, placed.bound), placed.share
         run.report(None, bound)
-    for number, phase in enumerate(_phases(run.threads)):
+    for number, phase in enumerate(_phases(run.threads, is_guided=share is not None)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         if probe and number == 1 and not probed:
             bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
@@ -154,10 +157,6 @@ def cp_sat(
             break
         seconds += answer.seconds
         effort_left -= answer.effort
-        if answer.is_too_heavy and is_free:
-            schedule = _better(instance, objective, schedule, answer.schedule)
-            found = _without_model(instance, objective, schedule, max(bound, answer.lower_bound or 0), run, share)
-            return replace(found, backend_seconds=seconds + found.backend_seconds)
         asked = f"ortools {version_of('ortools')}"
         if answer.is_infeasible:
             _refuse_infeasible(instance, schedule, bound)
@@ -166,9 +165,17 @@ def cp_sat(
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
-        if phase.reinsertion and schedule is not None and is_free:
-            better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion, share)
+        hands_over = answer.is_too_heavy and is_free
+        if phase.reinsertion and schedule is not None and is_free and not hands_over:
+            if share is not None:
+                better = _from_another_start(instance, objective, bound, run, share)
+                hands_over = math.isfinite(run.seconds_left()) and _is_far_better(instance, objective, better, schedule)
+            else:
+                better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
             schedule = _better(instance, objective, schedule, better)
+        if hands_over:
+            found = _without_model(instance, objective, schedule, bound, run, share)
+            return replace(found, backend_seconds=seconds + found.backend_seconds)
         branching = None
         if phase.refutation and share is not None:
             probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
@@ -208,8 +215,8 @@ class _Branching:
         cls, instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun
     ) -> _Branching | None:
         """Return a search that has proved more than a bound in a part of the time; None where it did not."""
-        made = cls(instance, PlacementSearch(instance), run)
-        made._search(schedule, SHARE_OF_TRIAL, part=10)
+        made, left = cls(instance, PlacementSearch(instance), run), run.seconds_of_share(SHARE_OF_TRIAL)
+        made._search(schedule, lambda: 0.0 if made.search.bound > bound else left(), part=10)
         return made if made.search.bound > bound else None
 
     def go_on(self, schedule: DagSchedule | None, share_of_time: float) -> tuple[DagSchedule | None, int]:
@@ -217,28 +224,28 @@ class _Branching:
 
         Placements that have come up become list schedules.
         """
-        self._search(schedule, share_of_time)
+        self._search(schedule, self.run.seconds_of_share(share_of_time))
         for gpu in self.search.placements:
             placed = within_memory(self.instance, partial(place_by_list, pinned=gpu))
             schedule = _better(self.instance, Objective.MAKESPAN, schedule, placed)
         self.run.report(None, self.search.bound)
         return schedule, self.search.bound
 
-    def _search(self, schedule: DagSchedule | None, share_of_time: float, part: int = 1) -> None:
-        """Go on for a share of the time that is left, and for a part of the programs that a whole search may solve."""
+    def _search(self, schedule: DagSchedule | None, seconds_left: Callable[[], float], part: int = 1) -> None:
+        """Go on while there is time, and for a part of the programs that a whole search may solve."""
         most = MOST_PROGRAMS if self.run.time_limit is None else MOST_PROGRAMS_IN_TIME
         self.search.run(
             at_most=None if schedule is None else objective_value(self.instance, schedule, Objective.MAKESPAN),
             most_programs=most // part,
-            seconds_left=self.run.seconds_of_share(share_of_time),
+            seconds_left=seconds_left,
         )
 
 
 MOST_PROGRAMS_IN_TIME = 10_000
 """Linear programs that branching may solve under a time limit: its end and its memory do not depend on a long one."""
 
-SHARE_OF_TRIAL = 0.1
-"""Share of the time that is left in which branching on placements must prove more than all else to go on."""
+SHARE_OF_TRIAL = 0.2
+"""Largest share of the time that is left in which branching on placements must prove more than all else to go on."""
 
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
@@ -249,10 +256,42 @@ SHARE_AFTER_BRANCHING = 0.5
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
+SHARE_OF_NEIGHBOURHOODS = 0.1
+"""Largest share of the time that is left for large neighbourhoods from a start of their own, after the first phase."""
+
+
+def _from_another_start(
+    instance: DagInstance, objective: Objective, bound: int, run: ExactRun, share: NDArray[np.float64]
+) -> DagSchedule | None:
+    """Return a schedule that large neighbourhoods find from a start of their own; None where they find none.
+
+    Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one.
+    """
+    from solvers.backends.lns import improved_by_neighbourhoods
+
+    limit = None if run.time_limit is None else run.time_limit - (1.0 - SHARE_OF_NEIGHBOURHOODS) * run.seconds_left()
+    alone = replace(run, start=None, lower_bound=bound, time_limit=limit)
+    return improved_by_neighbourhoods(instance, objective, alone, instance.num_tasks, share=share).schedule
+
+
+FAR_BETTER = 0.01
+"""Where large neighbourhoods soon find a schedule that is shorter by this share, the model is too heavy too."""
+
+
+def _is_far_better(instance: DagInstance, objective: Objective, new: DagSchedule | None, old: DagSchedule) -> bool:
+    """Say whether a schedule is better than that of CP-SAT by `FAR_BETTER`."""
+    if new is None:
+        return False
+    return objective_value(instance, new, objective) < (1.0 - FAR_BETTER) * objective_value(instance, old, objective)
+
+
 TOO_HEAVY, LEAST_HEAVY, FEW_CONFLICTS = 0.02, 0.5, 0.01
 """A model is too heavy if building it takes this share of the time that is left, and at least so many seconds, or if
 the first phase ends with fewer conflicts than this share of the literals: then CP-SAT has not begun to learn, and
 presolve takes most of its time. Both are measured as they happen, under a time limit only."""
+
+ITERATIONS_PER_TASK = 2
+"""Iterations of `lns` for each task, at most, before branching on placements goes on."""
 
 SHARE_OF_PATHS = 0.3
 """Largest share of the time that is left for the bound of all paths with placement, where memory binds."""
@@ -288,7 +327,8 @@ def _without_model(
     last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes else 0.0
     limit = None if run.time_limit is None else run.time_limit - last * run.seconds_left()
     rest = replace(run, start=schedule, lower_bound=bound, time_limit=limit)
-    found = improved_by_neighbourhoods(instance, objective, rest, share=share)
+    most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
+    found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
     schedule = _better(instance, objective, schedule, found.schedule)
     value = None if schedule is None else objective_value(instance, schedule, objective)
     if last and not run.must_stop() and (value is None or value > bound):
@@ -325,14 +365,17 @@ class _Phase:
     refutation: float = 0.0
 
 
-def _phases(threads: int) -> list[_Phase]:
-    """Return the phases of a run: a good schedule, a proof, and both again with what was learned."""
+def _phases(threads: int, *, is_guided: bool) -> list[_Phase]:
+    """Return the phases of a run: a good schedule, a proof, and both again with what was learned.
+
+    The first is shorter where large neighbourhoods, guided by the paths with placement, follow.
+    """
     if threads >= MANY_THREADS:
         return [_Phase()]
     if threads == 1:
         loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
         return [
-            _Phase(share=0.2, effort=1.0, reinsertion=0.1, down_sets=True, refutation=0.5),
+            _Phase(share=0.1 if is_guided else 0.2, effort=1.0, reinsertion=0.1, down_sets=True, refutation=0.5),
             _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0),
             _Phase(subsolvers=loads, neighbourhoods=False),
         ]

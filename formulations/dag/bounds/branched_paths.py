@@ -273,9 +273,6 @@ class PlacementSearch:
             sides = self._split(self._open[0])
             if not sides or not self._commit(sides, self._open[0].bound):
                 break
-        if self._nodes:
-            bound = min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
-            self.bound = max(self.bound, bound)
 
     def _root_program(self, seconds_left: Callable[[], float]) -> _Relaxation | None:
         """Return the program for single GPUs with the work between forks and joins; None if the time does not last."""
@@ -293,6 +290,8 @@ class PlacementSearch:
             heapq.heappop(self._open)
         for side in sides:
             self._add(side, least)
+        proved = min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
+        self.bound = max(self.bound, proved)
         return True
 
     def _add(self, side: _Side, least: int) -> None:

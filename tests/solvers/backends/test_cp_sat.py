@@ -16,10 +16,12 @@ from heuristics.dag.list_scheduling import heft
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
+from instances.dag.verify import verify_dag_schedule
 from solvers.backends import cp_sat as module
 from solvers.backends import lns as lns_module
 from solvers.backends.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
 from solvers.backends.down_sets import DownSetRounds
+from solvers.backends.lns import improved_by_neighbourhoods
 from solvers.backends.lns_starts import FEW_TASKS
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Outcome, Termination
@@ -313,7 +315,8 @@ def test_a_heavy_model_leaves_the_time_to_neighbourhoods_and_bounds(
     asked: list[float | None] = []
     plain = lns_module.improved_by_neighbourhoods
 
-    def heard(instance: DagInstance, objective: Objective, run: ExactRun, share: object) -> Outcome:
+    def heard(instance: DagInstance, objective: Objective, run: ExactRun, most: object, share: object) -> Outcome:
+        assert most is None
         asked.append(run.time_limit)
         return plain(instance, objective, replace(run, time_limit=None), 1)
 
@@ -338,7 +341,7 @@ def test_nothing_is_refuted_where_another_bound_proves_more_than_probing(
     limits: list[float | None] = []
     climbs: list[int] = []
 
-    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, share: object) -> Outcome:
+    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, most: object, share: object) -> Outcome:
         limits.append(run.time_limit)
         return Outcome(schedule=run.start, lower_bound=None)
 
@@ -375,6 +378,7 @@ def test_placements_are_branched_on_where_that_proves_more(
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(module, "_from_another_start", lambda *rest: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     run = replace(exact_run(time_limit=time_limit), start=heft(split_chain))
     if not branches:
@@ -387,11 +391,52 @@ def test_placements_are_branched_on_where_that_proves_more(
     assert objective_value(split_chain, outcome.schedule, Objective.MAKESPAN) == 1445
 
 
+@pytest.mark.parametrize("time_limit", [60.0, None])
+def test_a_model_with_far_worse_schedules_is_given_up(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None
+) -> None:
+    """Tests that the model is given up, within a time limit only, where neighbourhoods are far better than phase 1."""
+    better = improved_by_neighbourhoods(split_chain, Objective.MAKESPAN, exact_run(), 2).schedule
+    worse = DagSchedule(gpu=better.gpu, start=2 * better.start)
+    phases = Phases(_Answer(worse, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0))
+    given: list[DagSchedule | None] = []
+
+    def without_model(instance: DagInstance, objective: Objective, schedule: DagSchedule, *rest: object) -> Outcome:
+        given.append(schedule)
+        return Outcome(schedule=schedule, lower_bound=None)
+
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    monkeypatch.setattr(module, "_without_model", without_model)
+    monkeypatch.setattr(module, "_from_another_start", lambda *rest: better)
+    monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
+    monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
+    monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
+    run = exact_run(time_limit=time_limit)
+    if time_limit is None:
+        with pytest.raises(IndexError):  # a second phase is asked
+            cp_sat(split_chain, Objective.MAKESPAN, run)
+        assert given == []
+    else:
+        assert cp_sat(split_chain, Objective.MAKESPAN, run).schedule is better
+        assert given == [better]
+
+
+def test_neighbourhoods_have_a_start_of_their_own(split_chain: DagInstance) -> None:
+    """Tests that large neighbourhoods beside the model do not begin with its schedule, and keep the memory."""
+    late = heft(split_chain)
+    late = DagSchedule(gpu=late.gpu, start=late.start + 1_000_000)
+    run, share = replace(exact_run(), start=late), np.ones(split_chain.durations.shape)
+    found = module._from_another_start(split_chain, Objective.MAKESPAN, 0, run, share)
+    assert not verify_dag_schedule(split_chain, found)
+    assert objective_value(split_chain, found, Objective.MAKESPAN) < 1_000_000
+
+
 def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without a model branching comes before `lns`, and goes on after it."""
 
-    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, share: object) -> Outcome:
-        assert run.lower_bound == 1445
+    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, most: int, share: object) -> Outcome:
+        assert 1302 < run.lower_bound <= 1445
+        assert most == 2 * instance.num_tasks
         assert run.time_limit < 60.0
         return Outcome(schedule=run.start, lower_bound=None)
 
