@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,8 +21,9 @@ from formulations.time_left import solve_lp, without_limit
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
+    import networkx
     from numpy.typing import NDArray
 
     from formulations.integer_lp import IntegerLp
@@ -65,18 +68,24 @@ def forks_and_joins(instance: DagInstance) -> Iterator[tuple[int, int, NDArray[n
     """
     import networkx as nx
 
-    n, graph = instance.num_tasks, nx.DiGraph(instance.edges.tolist())
-    graph.add_nodes_from(range(n))
-    ends = [(-1, i) for i in range(n) if graph.in_degree[i] == 0] + [
-        (i, n) for i in range(n) if graph.out_degree[i] == 0
-    ]
-    graph.add_edges_from(ends)
+    n, graph = instance.num_tasks, _with_ends(instance)
     before, behind = nx.immediate_dominators(graph, -1), nx.immediate_dominators(graph.reverse(), n)
     pairs = {(before[i], i) for i in range(n) if graph.in_degree[i] > 1}
     pairs |= {(i, behind[i]) for i in range(n) if graph.out_degree[i] > 1}
     every, reaches = np.ones(n, dtype=np.bool_), reachable(instance)
     for fork, join in sorted(pairs):
         yield fork, join, (every if fork < 0 else reaches[fork]) & (every if join == n else reaches[:, join])
+
+
+def _with_ends(instance: DagInstance) -> networkx.DiGraph:
+    """Return the graph with a task -1 before all others and a task n behind them."""
+    import networkx as nx
+
+    n, graph = instance.num_tasks, nx.DiGraph(instance.edges.tolist())
+    graph.add_nodes_from(range(n))
+    first, last = ([i for i in range(n) if degree[i] == 0] for degree in (graph.in_degree, graph.out_degree))
+    graph.add_edges_from([*((-1, i) for i in first), *((i, n) for i in last)])
+    return graph
 
 
 def _with_work_between(
@@ -87,8 +96,6 @@ def _with_work_between(
     None if the time does not last. From the finish of the fork, or the first release, to the start of the join, or the
     makespan, a GPU does the tasks between them that are on it, one at a time.
     """
-    from scipy.sparse import csc_matrix, vstack
-
     task, gpu = np.nonzero(allowed)
     pairs, n = len(task), instance.num_tasks
     unit = int(lp.cost[pairs + n])  # of the starts, whose columns follow the pairs, and of the makespan behind them
@@ -109,12 +116,113 @@ def _with_work_between(
             rows.put(row, pairs + fork, unit)
             own = np.flatnonzero(task == fork)
             rows.put(row[:, None], own, durations[own])
+    return _with_rows(lp, rows)
+
+
+def _with_rows(lp: IntegerLp, rows: RowBuilder) -> IntegerLp:
+    """Return the program with more rows."""
+    from scipy.sparse import csc_matrix, vstack
+
     return replace(
         lp,
         matrix=csc_matrix(vstack([lp.matrix, rows.matrix(len(lp.cost))])),
         limit=np.concatenate([lp.limit, rows.limits()]),
         is_equality=np.concatenate([lp.is_equality, rows.is_equality()]),
     )
+
+
+class Step(NamedTuple):
+    """A task in a line: its memory, that of all tasks which come with it, and the edges that join these."""
+
+    own: int
+    memory: int
+    edges: list[int]
+
+
+def lines_of_tasks(instance: DagInstance, usable: Iterable[int]) -> Iterator[list[Step]]:
+    """Yield lines in which some usable edges join the tasks of every stretch like a tree.
+
+    First the path with most memory. Then the tasks through which all paths lead, where a step also brings the tasks
+    between the last one and this one that can be joined; a new line begins where the task itself cannot.
+    """
+    import networkx as nx
+
+    memory, into = instance.task_memory.tolist(), [list[tuple[int, int]]() for _ in range(instance.num_tasks)]
+    for edge in sorted(usable, key=lambda edge: -instance.edge_bytes[edge]):
+        tail, head = instance.edges[edge].tolist()
+        into[head].append((tail, edge))
+    total, way = list(memory), dict[int, tuple[int, int]]()
+    for i in instance.topological_order:
+        if into[i]:
+            way[i] = max(into[i], key=lambda option: total[option[0]])
+            total[i] += total[way[i][0]]
+    task = int(np.argmax(total))
+    path = [task]
+    while task in way:
+        task = way[task][0]
+        path.append(task)
+    yield [Step(memory[i], memory[i], [way[i][1]] if i in way else []) for i in reversed(path)]
+
+    before, trunk = nx.immediate_dominators(_with_ends(instance), -1), [instance.num_tasks]
+    while before[trunk[-1]] >= 0:
+        trunk.append(before[trunk[-1]])
+    reaches, rank = reachable(instance), np.argsort(instance.topological_order)
+    line = [Step(memory[i], memory[i], []) for i in trunk[:0:-1][:1]]
+    for fork, join in pairwise(trunk[:0:-1]):
+        between = np.flatnonzero(reaches[fork] & reaches[:, join])
+        joined: dict[int, list[int]] = {fork: []}
+        for i in [*between[np.argsort(rank[between])].tolist(), join]:
+            ways = [edge for tail, edge in into[i] if tail in joined]
+            if ways:
+                joined[i] = ways[:1]
+        if join not in joined:
+            yield line
+            line = [Step(memory[join], memory[join], [])]
+        else:
+            edges = [edge for chosen in joined.values() for edge in chosen]
+            line.append(Step(memory[join], sum(memory[i] for i in joined) - memory[fork], edges))
+    yield line
+
+
+def stretches(line: list[Step], rooms: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield the edges of the shortest stretches that no u of the rooms hold, largest first, and u, from 1 on."""
+    total = [0, *accumulate(step.memory for step in line)]
+    for u, room in enumerate(accumulate(rooms[:-1]), start=1):
+        ends = [bisect_right(total, room + total[first + 1] - step.own) for first, step in enumerate(line)]
+        for first, end in enumerate(ends):
+            if first + 1 < end < min([len(total), *ends[first + 1 : first + 2]]):
+                yield tuple(edge for step in line[first + 1 : end] for edge in step.edges), u
+
+
+def _with_crossings(
+    lp: IntegerLp, leaving: list[tuple[int, Any, Any, Any]], instance: DagInstance, allowed: NDArray[np.bool_]
+) -> IntegerLp:
+    """Return the program with a row for every stretch of tasks that no u sets of near GPUs hold.
+
+    Its tasks are on more than u sets, and edges join them like a tree, so that at least u edges lead from one set to
+    another: what leaves sets along them is at least u.
+    """
+    needs = np.where(allowed, instance.task_memory[:, None], 0).astype(object).sum(axis=0)
+    room = np.where(instance.gpu_memory < 0, needs, np.minimum(instance.gpu_memory.astype(object), needs))
+    column = {edge: dict(zip(map(tuple, sets.tolist()), columns.tolist())) for edge, sets, _, columns in leaving}
+    rows = RowBuilder()
+    for family in _families(max(column.values(), key=len, default={}), instance.num_gpus):
+        usable = {edge: [of_set[each] for each in family] for edge, of_set in column.items() if family <= of_set.keys()}
+        rooms = sorted((sum(room[np.array(each)].tolist()) for each in family), reverse=True)
+        found = {stretch for line in lines_of_tasks(instance, usable) for stretch in stretches(line, rooms)}
+        for edges, least in sorted(found):
+            row = rows.add(-least)
+            rows.put(row, [column for edge in edges for column in usable[edge]], -1)
+    return _with_rows(lp, rows)
+
+
+def _families(sets: Collection[tuple[bool, ...]], num_gpus: int) -> list[set[tuple[bool, ...]]]:
+    """Return the smallest sets of near GPUs and the largest ones; none where a GPU is in no set."""
+    with_gpu = [sorted((each for each in sets if each[k]), key=sum) for k in range(num_gpus)]
+    if not all(with_gpu):
+        return []
+    near, far = ({each[place] for each in with_gpu} for place in (0, -1))
+    return [near] if near == far else [near, far]
 
 
 class _Answer(NamedTuple):
@@ -280,7 +388,9 @@ class PlacementSearch:
         classes = [np.array([k]) for k in range(instance.num_gpus)]
         made = placed_program(instance, self._around, classes, self._paths, self._latest, seconds_left)
         lp = None if made is None else _with_work_between(made[0], instance, allowed, seconds_left)
-        return None if lp is None else _Relaxation(lp, allowed, self._latest)
+        if made is None or lp is None:
+            return None
+        return _Relaxation(_with_crossings(lp, made[1].leaving, instance, allowed), allowed, self._latest)
 
     def _commit(self, sides: list[_Side], least: int) -> bool:
         """Put the sides of a branch into the place of the least open node; not if time ran out on one of them."""

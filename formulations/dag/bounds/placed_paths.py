@@ -158,21 +158,21 @@ def near_classes(delays: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[
 class _Rows(NamedTuple):
     """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,).
 
-    `leaving` has an edge, the classes of sets, shape (sets, classes), and a row each, shape (sets,).
+    `leaving` has an edge, the classes of sets, shape (sets, classes), and a row and a column each, shape (sets,).
     """
 
     end: NDArray[np.int64]
     work: NDArray[np.int64]
     held: NDArray[np.int64]
     late: NDArray[np.int64]
-    leaving: list[tuple[int, NDArray[np.bool_], NDArray[np.int64]]]
+    leaving: list[tuple[int, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]]
 
     def multipliers(self, dual: NDArray[np.float64], class_of_gpu: NDArray[np.int64]) -> PathMultipliers:
         """Return the multipliers by their meaning; `dual` has one entry per row."""
         dual = np.append(dual, 0.0)  # that of a row which does not exist
         positive = np.maximum(dual, 0.0)
         leaving = np.zeros((len(self.late), len(class_of_gpu)))
-        for edge, sets, rows in self.leaving:
+        for edge, sets, rows, _ in self.leaving:
             leaving[edge] += positive[rows] @ sets[:, class_of_gpu]
         return PathMultipliers(
             end=positive[self.end],
@@ -223,7 +223,7 @@ def placed_program(
     first_release = int(instance.release[instance.job_of_task].min())
     work_of, held_of = np.full(len(classes), -1), np.full(len(classes), -1)
     late_of = np.full(instance.num_edges, -1)
-    leaving_of: list[tuple[int, NDArray[np.bool_], NDArray[np.int64]]] = []
+    leaving_of: list[tuple[int, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]] = []
     for number, members in enumerate(classes):
         here = np.flatnonzero(cls == number)
         work = rows.add(-first_release * len(members))
@@ -249,7 +249,7 @@ def placed_program(
         np.fill_diagonal(delays, 0)  # members of a class may be one GPU
         sets, ticks = near_classes(delays)
         leaving, left = rows.add(np.zeros(len(ticks), dtype=np.int64)), columns + np.arange(len(ticks))
-        leaving_of.append((edge, sets, leaving))
+        leaving_of.append((edge, sets, leaving, left))
         rows.put(late, left, ticks)
         rows.put(leaving, left, -1)
         for task_of, here, sign in ((tail, before, 1), (head, after, -1)):

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.bounds.branched_paths import PlacementSearch, branched_paths, forks_and_joins
+from formulations.dag.bounds.branched_paths import (
+    PlacementSearch,
+    Step,
+    branched_paths,
+    forks_and_joins,
+    lines_of_tasks,
+    stretches,
+)
 from formulations.dag.bounds.paths import join_aware_path
 from formulations.dag.bounds.placed_paths import placed_paths
 from formulations.multipliers import ScaledProblem
@@ -72,6 +79,44 @@ def test_forks_before_all_tasks_and_joins_behind_them() -> None:
     found = {(fork, join): np.flatnonzero(between).tolist() for fork, join, between in forks_and_joins(instance)}
     assert found == {(-1, 2): [0, 1], (3, 6): [4, 5]}
     assert list(forks_and_joins(chain_of_three())) == []
+
+
+def test_lines_of_a_fork_and_its_join() -> None:
+    """Tests the path with most memory, and what is between two tasks, but for one that no edge with data joins."""
+    edges = [(0, 1, 3), (0, 2, 4), (1, 3, 6), (2, 3, 5), (0, 4, 0), (4, 3, 2), (3, 5, 7)]
+    instance = DagInstance.from_lists([[1]] * 6, edges=edges, task_memory=[1, 8, 2, 4, 1, 32])
+    usable = np.flatnonzero(instance.edge_bytes > 0).tolist()
+    path, trunk = lines_of_tasks(instance, usable)
+    assert [step.own for step in path] == [1, 8, 4, 32]
+    assert [step.memory for step in path] == [1, 8, 4, 32]
+    ends = [[instance.edges[edge].tolist() for edge in step.edges] for step in path]
+    assert ends == [[], [[0, 1]], [[1, 3]], [[3, 5]]]
+    assert [step[:2] for step in trunk] == [(1, 1), (4, 14), (32, 32)]
+    ends = [sorted(instance.edges[edge].tolist() for edge in step.edges) for step in trunk]
+    assert ends == [[], [[0, 1], [0, 2], [1, 3]], [[3, 5]]]
+    few = [edge for edge in usable if instance.edges[edge].tolist() != [3, 5]]
+    assert [[step.own for step in line] for line in list(lines_of_tasks(instance, few))[1:]] == [[1, 4], [32]]
+
+
+def test_stretches_are_the_shortest_that_no_rooms_hold() -> None:
+    """Tests rooms of several sizes; of a first step the task itself counts alone."""
+    line = [Step(3, 3, []), Step(1, 2, [7, 8]), Step(3, 3, [9]), Step(4, 4, [5])]
+    assert list(stretches(line, [5, 4, 4])) == [((7, 8, 9), 1), ((5,), 1), ((7, 8, 9, 5), 2)]
+    assert list(stretches(line, [4, 4, 4])) == [((7, 8), 1), ((5,), 1), ((7, 8, 9, 5), 2)]
+    assert list(stretches(line, [6, 6])) == [((7, 8, 9), 1), ((5,), 1)]
+    assert list(stretches(line, [12, 1])) == []
+
+
+def test_crossings_that_memory_forces_without_branching() -> None:
+    """Tests a chain on equal GPUs that holds all but one of them full: its first program has every crossing."""
+    instance = DagInstance.from_lists(
+        [[3] * 4] * 7,
+        edges=[(i, i + 1, 5 + i % 2) for i in range(6)],
+        task_memory=[2] * 7,
+        gpu_memory=[4] * 4,
+    )
+    assert placed_paths(instance, MAKESPAN) == 21
+    assert searched(instance, most_programs=1).bound == optimum(instance, MAKESPAN) == 36
 
 
 def test_equal_gpus_are_told_apart_once() -> None:
