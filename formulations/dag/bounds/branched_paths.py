@@ -131,7 +131,7 @@ def _with_rows(lp: IntegerLp, rows: RowBuilder) -> IntegerLp:
     )
 
 
-class Step(NamedTuple):
+class LineStep(NamedTuple):
     """A task in a line: its memory, that of all tasks which come with it, and the edges that join these."""
 
     own: int
@@ -139,7 +139,7 @@ class Step(NamedTuple):
     edges: list[int]
 
 
-def lines_of_tasks(instance: DagInstance, usable: Iterable[int]) -> Iterator[list[Step]]:
+def lines_of_tasks(instance: DagInstance, usable: Iterable[int]) -> Iterator[list[LineStep]]:
     """Yield lines in which some usable edges join the tasks of every stretch like a tree.
 
     First the path with most memory. Then the tasks through which all paths lead, where a step also brings the tasks
@@ -161,13 +161,13 @@ def lines_of_tasks(instance: DagInstance, usable: Iterable[int]) -> Iterator[lis
     while task in way:
         task = way[task][0]
         path.append(task)
-    yield [Step(memory[i], memory[i], [way[i][1]] if i in way else []) for i in reversed(path)]
+    yield [LineStep(memory[i], memory[i], [way[i][1]] if i in way else []) for i in reversed(path)]
 
     before, trunk = nx.immediate_dominators(_with_ends(instance), -1), [instance.num_tasks]
     while before[trunk[-1]] >= 0:
         trunk.append(before[trunk[-1]])
     reaches, rank = reachable(instance), np.argsort(instance.topological_order)
-    line = [Step(memory[i], memory[i], []) for i in trunk[:0:-1][:1]]
+    line = [LineStep(memory[i], memory[i], []) for i in trunk[:0:-1][:1]]
     for fork, join in pairwise(trunk[:0:-1]):
         between = np.flatnonzero(reaches[fork] & reaches[:, join])
         joined: dict[int, list[int]] = {fork: []}
@@ -177,14 +177,14 @@ def lines_of_tasks(instance: DagInstance, usable: Iterable[int]) -> Iterator[lis
                 joined[i] = ways[:1]
         if join not in joined:
             yield line
-            line = [Step(memory[join], memory[join], [])]
+            line = [LineStep(memory[join], memory[join], [])]
         else:
             edges = [edge for chosen in joined.values() for edge in chosen]
-            line.append(Step(memory[join], sum(memory[i] for i in joined) - memory[fork], edges))
+            line.append(LineStep(memory[join], sum(memory[i] for i in joined) - memory[fork], edges))
     yield line
 
 
-def stretches(line: list[Step], rooms: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+def stretches(line: list[LineStep], rooms: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
     """Yield the edges of the shortest stretches that no u of the rooms hold, largest first, and u, from 1 on."""
     total = [0, *accumulate(step.memory for step in line)]
     for u, room in enumerate(accumulate(rooms[:-1]), start=1):

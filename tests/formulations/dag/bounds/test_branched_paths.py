@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from formulations.dag.bounds.branched_paths import (
     PlacementSearch,
-    Step,
+    LineStep,
     branched_paths,
     forks_and_joins,
     lines_of_tasks,
@@ -100,7 +100,7 @@ def test_lines_of_a_fork_and_its_join() -> None:
 
 def test_stretches_are_the_shortest_that_no_rooms_hold() -> None:
     """Tests rooms of several sizes; of a first step the task itself counts alone."""
-    line = [Step(3, 3, []), Step(1, 2, [7, 8]), Step(3, 3, [9]), Step(4, 4, [5])]
+    line = [LineStep(3, 3, []), LineStep(1, 2, [7, 8]), LineStep(3, 3, [9]), LineStep(4, 4, [5])]
     assert list(stretches(line, [5, 4, 4])) == [((7, 8, 9), 1), ((5,), 1), ((7, 8, 9, 5), 2)]
     assert list(stretches(line, [4, 4, 4])) == [((7, 8), 1), ((5,), 1), ((7, 8, 9, 5), 2)]
     assert list(stretches(line, [6, 6])) == [((7, 8, 9), 1), ((5,), 1)]
