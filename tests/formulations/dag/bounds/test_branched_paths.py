@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.bounds.branched_paths import (
-    PlacementSearch,
     LineStep,
+    PlacementSearch,
     branched_paths,
     forks_and_joins,
     lines_of_tasks,
