@@ -147,6 +147,7 @@ def test_version_is_one_line(run: Run) -> None:
                 "whales_again",
                 "whales_control",
                 "whales_control_long",
+                "whales_control_trainings",
                 "whales_fresh",
                 "whales_long",
                 "whales_obedience",
