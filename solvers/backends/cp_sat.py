@@ -169,7 +169,7 @@ def cp_sat(
         if phase.reinsertion and schedule is not None and is_free and not hands_over:
             if share is not None:
                 better = _from_another_start(instance, objective, bound, run, share)
-                hands_over = math.isfinite(run.seconds_left()) and _is_far_better(instance, objective, better, schedule)
+                hands_over = run.time_limit is not None and _is_far_better(instance, objective, better, schedule)
             else:
                 better = improved_by_reinsertion(instance, objective, schedule, bound, run, phase.reinsertion)
             schedule = _better(instance, objective, schedule, better)
@@ -269,8 +269,7 @@ def _from_another_start(
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
-    limit = None if run.time_limit is None else run.time_limit - (1.0 - SHARE_OF_NEIGHBOURHOODS) * run.seconds_left()
-    alone = replace(run, start=None, lower_bound=bound, time_limit=limit)
+    alone = replace(run.limited_to(SHARE_OF_NEIGHBOURHOODS), start=None, lower_bound=bound)
     return improved_by_neighbourhoods(instance, objective, alone, instance.num_tasks, share=share).schedule
 
 
@@ -325,8 +324,7 @@ def _without_model(
     bound = bound if branching is None else branching.search.bound
     run.report(None, bound)
     last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes else 0.0
-    limit = None if run.time_limit is None else run.time_limit - last * run.seconds_left()
-    rest = replace(run, start=schedule, lower_bound=bound, time_limit=limit)
+    rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
     most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
     schedule = _better(instance, objective, schedule, found.schedule)

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from solvers.run.outcome import ScheduleT
@@ -75,9 +75,14 @@ class ExactRun(Generic[ScheduleT]):
 
     def stops_after(self, share: float) -> Callable[[], bool]:
         """Return what says when a share of the time that is left now is over, or the run is to stop."""
-        left = self.seconds_left()
-        until = (1.0 - share) * left if math.isfinite(left) else 0.0
-        return lambda: self.seconds_left() <= until or self.should_stop()
+        left = self.seconds_of_share(share)
+        return lambda: left() <= 0
+
+    def limited_to(self, share: float) -> Self:
+        """Return the same run with a time limit after a share of the time that is left now, without one as it is."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=self.time_limit - (1.0 - share) * self.seconds_left())
 
 
 def cp_sat_solver(threads: int, seed: int, seconds: float) -> cp_model.CpSolver:

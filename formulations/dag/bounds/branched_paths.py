@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from formulations.dag.bounds.placed_paths import is_placed_program_small, placed_program
+from formulations.dag.bounds.placed_paths import LeavingSets, is_placed_program_small, placed_program
 from formulations.dag.heads_and_tails import heads_and_tails, path_bound
 from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.interchangeable import interchangeable
@@ -132,7 +132,7 @@ def _with_rows(lp: IntegerLp, rows: RowBuilder) -> IntegerLp:
 
 
 class LineStep(NamedTuple):
-    """A task in a line: its memory, that of all tasks which come with it, and the edges that join these."""
+    """A task of a line: its own memory, the memory of all tasks that it brings, and the edges that join these."""
 
     own: int
     memory: int
@@ -185,7 +185,7 @@ def lines_of_tasks(instance: DagInstance, usable: Iterable[int]) -> Iterator[lis
 
 
 def stretches(line: list[LineStep], rooms: list[int]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield the edges of the shortest stretches that no u of the rooms hold, largest first, and u, from 1 on."""
+    """Yield the edges of the shortest stretches that do not fit into u rooms, and u; the largest room comes first."""
     total = [0, *accumulate(step.memory for step in line)]
     for u, room in enumerate(accumulate(rooms[:-1]), start=1):
         ends = [bisect_right(total, room + total[first + 1] - step.own) for first, step in enumerate(line)]
@@ -195,9 +195,9 @@ def stretches(line: list[LineStep], rooms: list[int]) -> Iterator[tuple[tuple[in
 
 
 def _with_crossings(
-    lp: IntegerLp, leaving: list[tuple[int, Any, Any, Any]], instance: DagInstance, allowed: NDArray[np.bool_]
+    lp: IntegerLp, leaving: list[LeavingSets], instance: DagInstance, allowed: NDArray[np.bool_]
 ) -> IntegerLp:
-    """Return the program with a row for every stretch of tasks that no u sets of near GPUs hold.
+    """Return the program with a row for every stretch of tasks that does not fit on any u sets of near GPUs.
 
     Its tasks are on more than u sets, and edges join them like a tree, so that at least u edges lead from one set to
     another: what leaves sets along them is at least u.

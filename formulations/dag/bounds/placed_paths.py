@@ -155,17 +155,23 @@ def near_classes(delays: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[
     return sets, np.array(list(ticks.values()), dtype=np.int64)
 
 
-class _Rows(NamedTuple):
-    """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,).
+class LeavingSets(NamedTuple):
+    """An edge with data, the classes of its sets, shape (sets, classes), and their rows and columns, shape (sets,)."""
 
-    `leaving` has an edge, the classes of sets, shape (sets, classes), and a row and a column each, shape (sets,).
-    """
+    edge: int
+    sets: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+
+class _Rows(NamedTuple):
+    """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,)."""
 
     end: NDArray[np.int64]
     work: NDArray[np.int64]
     held: NDArray[np.int64]
     late: NDArray[np.int64]
-    leaving: list[tuple[int, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]]
+    leaving: list[LeavingSets]
 
     def multipliers(self, dual: NDArray[np.float64], class_of_gpu: NDArray[np.int64]) -> PathMultipliers:
         """Return the multipliers by their meaning; `dual` has one entry per row."""
@@ -223,7 +229,7 @@ def placed_program(
     first_release = int(instance.release[instance.job_of_task].min())
     work_of, held_of = np.full(len(classes), -1), np.full(len(classes), -1)
     late_of = np.full(instance.num_edges, -1)
-    leaving_of: list[tuple[int, NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]] = []
+    leaving_of: list[LeavingSets] = []
     for number, members in enumerate(classes):
         here = np.flatnonzero(cls == number)
         work = rows.add(-first_release * len(members))
@@ -249,7 +255,7 @@ def placed_program(
         np.fill_diagonal(delays, 0)  # members of a class may be one GPU
         sets, ticks = near_classes(delays)
         leaving, left = rows.add(np.zeros(len(ticks), dtype=np.int64)), columns + np.arange(len(ticks))
-        leaving_of.append((edge, sets, leaving, left))
+        leaving_of.append(LeavingSets(edge, sets, leaving, left))
         rows.put(late, left, ticks)
         rows.put(leaving, left, -1)
         for task_of, here, sign in ((tail, before, 1), (head, after, -1)):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+from dataclasses import replace
 
 import pytest
 
 from heuristics.search.progress import Progress
 from solvers.run.exact_run import Interrupt, in_second_thread
+from tests.runs import run_with
 
 
 def test_first_signal_is_remembered_second_ends() -> None:
@@ -77,3 +79,15 @@ def test_second_thread() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         in_second_thread(over.wait, interrupt, over.set)
+
+
+def test_a_share_of_the_time_that_is_left() -> None:
+    """Tests that a run for a share of its time ends then, and has no limit where there was none."""
+    run = run_with(time_limit=100.0)
+    half = run.limited_to(0.5)
+    assert 49.0 < half.time_limit <= 50.0 + run.watch.seconds
+    assert half.watch is run.watch
+    assert run_with().limited_to(0.5).time_limit is None
+    assert not run.stops_after(0.5)()
+    assert run.stops_after(0.0)()
+    assert replace(run, should_stop=lambda: True).stops_after(0.5)()
