@@ -136,6 +136,11 @@ BOUND_METHODS = {
         path="formulations.dag.bounds.paths:join_aware_path",
         proof="longest path, one task at a time at joins",
     ),
+    "ancestor-aware-path": BoundMethod(
+        path="formulations.dag.bounds.paths:ancestor_aware_path",
+        proof="longest path, all ancestors of a task on its GPU, within its memory, or in time from elsewhere",
+        is_costly=True,
+    ),
     "nic-aware-path": BoundMethod(
         path="formulations.dag.bounds.paths:nic_aware_path",
         proof="longest path, one task or transfer at a time at joins",

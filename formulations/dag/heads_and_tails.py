@@ -12,7 +12,7 @@ from formulations.dag.join import INFINITE, JoinItems, earliest_start, nic_join
 from instances.dag.contention import Contention, server_of_gpu
 from instances.dag.graph import predecessors, successors
 from instances.dag.objective import Objective
-from instances.kernels import brief_kernel
+from instances.kernels import brief_kernel, inner_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,28 +71,7 @@ def heads_and_tails(
     among
         Pairs of task and GPU to choose from, shape (n, m); default all that are allowed.
     """
-    before, after = predecessors(instance), successors(instance)
-    same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
-    forward = _Direction(
-        order=np.array(instance.topological_order),
-        offsets=before.offsets,
-        neighbours=before.tasks,
-        edge_bytes=instance.edge_bytes[before.edges],
-        counts=np.ones(instance.num_edges, dtype=np.bool_),
-        latency=np.array(instance.latency),
-        bytes_per_tick=np.array(instance.bytes_per_tick),
-        release=instance.release[instance.job_of_task],
-    )
-    backward = _Direction(
-        order=instance.topological_order[::-1].copy(),
-        offsets=after.offsets,
-        neighbours=after.tasks,
-        edge_bytes=instance.edge_bytes[after.edges],
-        counts=np.ones(instance.num_edges, dtype=np.bool_),
-        latency=np.array(instance.latency.T, order="C"),
-        bytes_per_tick=np.array(instance.bytes_per_tick.T, order="C"),
-        release=np.zeros(instance.num_tasks, dtype=np.int64),
-    )
+    forward, backward = path_sides(instance)
     durations, task_memory, gpu_memory = instance.durations, instance.task_memory, instance.gpu_memory
     allowed = instance.allowed if among is None else among
     servers = server_of_gpu(instance) if Contention(contention) is Contention.NIC else None
@@ -105,12 +84,13 @@ def heads_and_tails(
         if (possible == allowed).all():
             break
         allowed = possible
-    within_job = backward._replace(counts=same_job[after.edges])
+    same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
+    within_job = backward._replace(counts=same_job[successors(instance).edges])
     job_tails = _heads(within_job, durations, task_memory, gpu_memory, allowed, join_aware, servers)
     return HeadsAndTails(heads=heads, tails=tails, job_tails=job_tails, allowed=allowed)
 
 
-class _Direction(NamedTuple):
+class PathSide(NamedTuple):
     """The inputs in which heads and tails differ: successors, transposed links and no releases give tails."""
 
     order: NDArray[np.int64]  # (n,), every task after its neighbours
@@ -123,9 +103,35 @@ class _Direction(NamedTuple):
     release: NDArray[np.int64]  # (n,)
 
 
+def path_sides(instance: DagInstance) -> tuple[PathSide, PathSide]:
+    """Return what gives heads, and what gives tails: successors, transposed links and no releases."""
+    before, after = predecessors(instance), successors(instance)
+    forward = PathSide(
+        order=np.array(instance.topological_order),
+        offsets=before.offsets,
+        neighbours=before.tasks,
+        edge_bytes=instance.edge_bytes[before.edges],
+        counts=np.ones(instance.num_edges, dtype=np.bool_),
+        latency=np.array(instance.latency),
+        bytes_per_tick=np.array(instance.bytes_per_tick),
+        release=instance.release[instance.job_of_task],
+    )
+    backward = PathSide(
+        order=instance.topological_order[::-1].copy(),
+        offsets=after.offsets,
+        neighbours=after.tasks,
+        edge_bytes=instance.edge_bytes[after.edges],
+        counts=np.ones(instance.num_edges, dtype=np.bool_),
+        latency=np.array(instance.latency.T, order="C"),
+        bytes_per_tick=np.array(instance.bytes_per_tick.T, order="C"),
+        release=np.zeros(instance.num_tasks, dtype=np.int64),
+    )
+    return forward, backward
+
+
 @brief_kernel()
 def _heads(
-    side: _Direction,
+    side: PathSide,
     durations: NDArray[np.int64],
     task_memory: NDArray[np.int64],
     gpu_memory: NDArray[np.int64],
@@ -136,59 +142,84 @@ def _heads(
     """Compute heads along the order of one direction, shape (n, m); without contention `servers` is None."""
     n, m = durations.shape
     heads = np.full((n, m), INFINITE, dtype=np.int64)
-    most = 0
-    for task in range(n):
-        most = max(most, side.offsets[task + 1] - side.offsets[task])
-    scratch = np.empty((8, most), dtype=np.int64)
-    remote, local, work, memory = scratch[0], scratch[1], scratch[2], scratch[3]
-    beside, away_ready, away_work, away = scratch[4], scratch[5], scratch[6], scratch[7]
+    sizes, everything = (durations, task_memory, gpu_memory), np.ones(n, dtype=np.bool_)
+    scratch = room_for_neighbours(side)
     for task in side.order:  # invariant: the heads of all neighbours of the task are final
         for k in range(m):
-            if not allowed[task, k]:
-                continue
-            size = 0  # neighbours that count so far; the arrays describe the first `size` of them
-            for entry in range(side.offsets[task], side.offsets[task + 1]):
-                if not side.counts[entry]:
-                    continue
-                other, data = side.neighbours[entry], side.edge_bytes[entry]
-                remote[size] = local[size] = beside[size] = INFINITE
-                away_ready[size] = away_work[size] = away[size] = INFINITE
-                work[size] = 0
-                for l in range(m):
-                    if heads[other, l] >= INFINITE:
-                        continue
-                    arrival = heads[other, l] + durations[other, l]
-                    if l == k:
-                        local[size], work[size] = heads[other, l], durations[other, l]
-                    else:
-                        delay = np.int64(0)
-                        if data > 0:
-                            delay = side.latency[l, k] + np.int64(math.ceil(data / side.bytes_per_tick[l, k]))
-                        remote[size] = min(remote[size], arrival + delay)
-                        if servers is not None:
-                            if servers[l] == servers[k]:
-                                beside[size] = min(beside[size], arrival + delay)
-                            else:
-                                away_ready[size] = min(away_ready[size], arrival)
-                                away_work[size] = min(away_work[size], delay)
-                                away[size] = min(away[size], arrival + delay)
-                memory[size] = task_memory[other]
-                size += 1
-            free = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
-            if join_aware:
-                start = earliest_start(size, remote, local, work, memory, free)
-            else:
-                start = 0
-                for item in range(size):
-                    here = local[item] + work[item] if local[item] < INFINITE else INFINITE
-                    start = max(start, min(here, remote[item]))
-            if servers is not None:
-                items = JoinItems(
-                    local[:size], work[:size], beside[:size], away_ready[:size], away_work[:size], away[:size]
-                )
-                start = nic_join(items, start, INFINITE)
-            heads[task, k] = min(max(start, side.release[task]), INFINITE)
+            if allowed[task, k]:
+                start = start_behind(side, sizes, heads, everything, task, k, join_aware, servers, scratch)
+                heads[task, k] = min(max(start, side.release[task]), INFINITE)
     return heads
+
+
+@inner_kernel
+def room_for_neighbours(side: PathSide) -> NDArray[np.int64]:
+    """Return room for what is known of the neighbours of one task."""
+    most = 0
+    for task in range(len(side.order)):
+        most = max(most, side.offsets[task + 1] - side.offsets[task])
+    return np.empty((8, most), dtype=np.int64)
+
+
+@inner_kernel
+def start_behind(
+    side: PathSide,
+    sizes: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    heads: NDArray[np.int64],
+    inside: NDArray[np.bool_],
+    task: int,
+    k: int,
+    join_aware: bool,
+    servers: NDArray[np.int64] | None,
+    scratch: NDArray[np.int64],
+) -> int:
+    """Return the least start of a task on a GPU behind those of its neighbours that are inside, without its release.
+
+    `sizes` are durations, memory of tasks, and memory of GPUs.
+    """
+    durations, task_memory, gpu_memory = sizes
+    remote, local, work, memory = scratch[0], scratch[1], scratch[2], scratch[3]
+    beside, away_ready, away_work, away = scratch[4], scratch[5], scratch[6], scratch[7]
+    size = 0  # neighbours that count so far; the arrays describe the first `size` of them
+    for entry in range(side.offsets[task], side.offsets[task + 1]):
+        other, data = side.neighbours[entry], side.edge_bytes[entry]
+        if not side.counts[entry] or not inside[other]:
+            continue
+        remote[size] = local[size] = beside[size] = INFINITE
+        away_ready[size] = away_work[size] = away[size] = INFINITE
+        work[size] = 0
+        for l in range(heads.shape[1]):
+            if heads[other, l] >= INFINITE:
+                continue
+            arrival = heads[other, l] + durations[other, l]
+            if l == k:
+                local[size], work[size] = heads[other, l], durations[other, l]
+            else:
+                delay = np.int64(0)
+                if data > 0:
+                    delay = side.latency[l, k] + np.int64(math.ceil(data / side.bytes_per_tick[l, k]))
+                remote[size] = min(remote[size], arrival + delay)
+                if servers is not None:
+                    if servers[l] == servers[k]:
+                        beside[size] = min(beside[size], arrival + delay)
+                    else:
+                        away_ready[size] = min(away_ready[size], arrival)
+                        away_work[size] = min(away_work[size], delay)
+                        away[size] = min(away[size], arrival + delay)
+        memory[size] = task_memory[other]
+        size += 1
+    free = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
+    if join_aware:
+        start = earliest_start(size, remote, local, work, memory, free)
+    else:
+        start = 0
+        for item in range(size):
+            here = local[item] + work[item] if local[item] < INFINITE else INFINITE
+            start = max(start, min(here, remote[item]))
+    if servers is not None:
+        items = JoinItems(local[:size], work[:size], beside[:size], away_ready[:size], away_work[:size], away[:size])
+        start = nic_join(items, start, INFINITE)
+    return start
 
 
 def path_bound(instance: DagInstance, objective: Objective, around: HeadsAndTails) -> int:

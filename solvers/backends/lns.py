@@ -17,7 +17,7 @@ from formulations.dag.left_shift import left_shift
 from formulations.dag.subproblem import subproblem
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from heuristics.search.clock import Stopwatch
-from instances.dag.objective import Objective, needs_buffers
+from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.cp_sat_buffers import BufferChain, first_schedule
 from solvers.backends.lns_starts import (
     FEW_TASKS,
@@ -26,6 +26,7 @@ from solvers.backends.lns_starts import (
     is_guided,
     packed_schedule,
     placed_start,
+    segment_start,
     waste,
     waste_of_shares,
 )
@@ -458,7 +459,12 @@ def improved_by_neighbourhoods(
                 share = solved_placed_paths(instance, objective, seconds_left=seconds_left).share
             if share is not None:
                 prices, other_prices = waste_of_shares(instance, share), np.where(instance.allowed, 0.0, np.inf)
-                start = placed_start(instance, objective, prices)
+                starts = (placed_start(instance, objective, prices), segment_start(instance, objective))
+                start = min(
+                    (made for made in starts if made is not None),
+                    key=lambda made: objective_value(instance, made, objective),
+                    default=None,
+                )
         if start is None:
             start = incumbent.best()[0]
         incumbent.offer(start)

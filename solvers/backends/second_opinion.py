@@ -242,7 +242,7 @@ def second_opinion(
         Time, threads, seed; nothing that was proved before is handed over.
     own_windows_only
         Where False and half of the time is over without an answer, the second model is given the windows from
-        join-aware heads and tails that the first one had too: it then confirms the search, not these windows, and
+        join-aware heads and tails, from which the first one's came: it then confirms the search, not these windows, and
         `Opinion.confirmed_by` says so. Where these windows are empty no search is needed, and that is what it says.
     contention
         What transfers share; a second model that does not know the rule can only refute, for what has no schedule
@@ -258,7 +258,7 @@ def second_opinion(
         if run.should_stop():
             return Opinion(reason="interrupted")
         if is_shared:
-            within = windows(instance, objective, lower_bound=0, objective_at_most=at_most)
+            within = windows(instance, objective, lower_bound=0, objective_at_most=at_most, is_far=False)
         else:
             within = plain_windows(instance, objective, objective_at_most=at_most)
         if within.is_empty:

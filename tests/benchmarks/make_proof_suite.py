@@ -3,14 +3,20 @@
 Every combination of five sizes, four clusters and three ratios of communication to computation, once. Families rotate,
 so that each meets several sizes and clusters; every other instance has consistent durations. Nothing was chosen or
 left out by how hard it turned out to be. The files are the suite: should a generator change, they stay.
+
+`--draw SEED --count N --out FOLDER` draws other instances of the same families, most of them with memory limits, so
+that a comparison can use instances that nobody has seen before.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
@@ -18,6 +24,8 @@ from instances.dag.json import dag_instance_to_json
 from instances.generators.dag.generate import generate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from instances.dag.instance import DagInstance
 
 FOLDER = Path(__file__).parent / "proof_suite"
@@ -59,13 +67,39 @@ def make(number: int) -> DagInstance:
         tasks += 1
 
 
+DRAWN_SIZES = (30, 90)
+DRAWN_CLUSTERS = (*CLUSTERS, "v100-t4-p100-pair", "inference-l4-t4-a10")
+DRAWN_TIGHTNESSES = (None, 0.5, 0.7, 0.85)
+"""What the drawn instances differ in; families take turns, everything else is drawn for each instance by itself."""
+
+
+def draw(seed: int, count: int) -> Iterator[DagInstance]:
+    """Draw instances of all families in turn."""
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        family = FAMILIES[number % len(FAMILIES)]
+        tasks = int(rng.integers(*DRAWN_SIZES))
+        cluster, ratio = str(rng.choice(DRAWN_CLUSTERS)), float(rng.choice(RATIOS))
+        tightness = DRAWN_TIGHTNESSES[int(rng.integers(len(DRAWN_TIGHTNESSES)))]
+        cost = CostModel(ccr=ratio, consistency=float(rng.integers(2)), memory_tightness=tightness)
+        name = f"{number:02}-{family}-{cluster}-ccr{ratio}-memory{tightness}"
+        yield generate(
+            family, tasks=tasks, seed=int(rng.integers(2**31)), cluster=parse_cluster(cluster), cost=cost, name=name
+        )
+
+
 def main() -> None:
     """Write all files, each on one line."""
-    FOLDER.mkdir(exist_ok=True)
-    for number in range(len(SIZES) * len(CLUSTERS) * len(RATIOS)):
-        instance = make(number)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draw", type=int, default=None, help="seed of instances to draw; the stored suite without it")
+    parser.add_argument("--count", type=int, default=60, help="how many to draw")
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    options = parser.parse_args()
+    stored = (make(number) for number in range(len(SIZES) * len(CLUSTERS) * len(RATIOS)))
+    options.out.mkdir(exist_ok=True)
+    for instance in stored if options.draw is None else draw(options.draw, options.count):
         text = json.dumps(json.loads(dag_instance_to_json(instance)), separators=(",", ":"))
-        (FOLDER / f"{instance.name}.json").write_text(text + "\n", encoding="utf-8")
+        (options.out / f"{instance.name}.json").write_text(text + "\n", encoding="utf-8")
         print(f"{instance.name}: {instance.num_tasks} tasks, {instance.num_gpus} GPUs, {instance.num_edges} edges")
 
 

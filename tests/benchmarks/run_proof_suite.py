@@ -81,6 +81,7 @@ def main() -> None:
     """Run what is missing, then print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="instances; the stored suite by default")
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
@@ -89,9 +90,9 @@ def main() -> None:
     options = parser.parse_args()
     rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     done = {(row["instance"], row["method"]) for row in rows}
-    solve(read_dag_instance(sorted(FOLDER.glob("*.json"))[0]), "heft")  # load the kernels
+    solve(read_dag_instance(sorted(options.folder.glob("*.json"))[0]), "heft")  # load the kernels
     with options.out.open("a", encoding="utf-8") as file:
-        for path in sorted(FOLDER.glob("*.json")):
+        for path in sorted(options.folder.glob("*.json")):
             if options.only is not None and path.name.split("-")[0] not in options.only:
                 continue
             for method in options.methods:

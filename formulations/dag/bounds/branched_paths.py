@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.placed_paths import LeavingSets, is_placed_program_small, placed_program
-from formulations.dag.heads_and_tails import heads_and_tails, path_bound
+from formulations.dag.heads_and_tails import path_bound
 from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.interchangeable import interchangeable
 from formulations.dag.windows import horizon
@@ -321,12 +322,12 @@ class PlacementSearch:
     Attributes
     ----------
     bound
-        On every makespan; at first that of the join-aware paths.
+        On every makespan; at first that of the ancestor-aware paths.
     """
 
     def __init__(self, instance: DagInstance) -> None:
         self._instance, self._latest = instance, horizon(instance)
-        self._around = heads_and_tails(instance)
+        self._around = far_heads_and_tails(instance)
         self.bound = self._paths = path_bound(instance, Objective.MAKESPAN, self._around) if instance.num_tasks else 0
         self._memory, self._capacity = instance.task_memory, instance.gpu_memory
         self._alike = [np.array(members) for members in interchangeable(instance).gpus]

@@ -1,4 +1,4 @@
-"""B1 to B3, longest paths: with free transfers, the cheapest links, joins, and joins under contention."""
+"""Longest paths: free transfers, the cheapest links, joins (B1 to B3), joins under contention, all ancestors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.heads_and_tails import heads_and_tails, path_bound
+from formulations.time_left import without_limit
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from instances.dag.instance import DagInstance
 
 
@@ -61,3 +65,15 @@ def nic_aware_path(instance: DagInstance, objective: Objective, contention: Cont
     (docs/bounds.md, section 3.4; ours).
     """
     return path_bound(instance, objective, heads_and_tails(instance, contention=contention))
+
+
+def ancestor_aware_path(
+    instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
+    """Return max over i of min over k of (H + p + T) with heads from all ancestors and tails from all descendants.
+
+    It holds because ancestors whose data cannot arrive in time from elsewhere must run on the same GPU, one at a time
+    and within its memory, and is never below the join-aware path. Cost: that of `far_heads_and_tails`, at most some
+    seconds (docs/bounds.md, section 3.19; ours).
+    """
+    return path_bound(instance, objective, far_heads_and_tails(instance, seconds_left=seconds_left))

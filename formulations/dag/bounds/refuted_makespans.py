@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.loads import window_load_lp
 from formulations.dag.bounds.single_machine import rank_wise_bound
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
@@ -17,7 +18,7 @@ from instances.dag.contention import Contention
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -91,14 +92,16 @@ def refuted_makespans(
     seconds_left
         Seconds that are left; when there are none, the largest makespan refuted so far counts.
     """
-    around = heads_and_tails(instance, contention=contention)
+    around = far_heads_and_tails(instance, contention=contention, seconds_left=seconds_left)
     is_possible = bool(around.allowed.any(axis=1).all())
     if instance.num_tasks == 0 or not is_possible or instance.num_edges * instance.num_gpus**2 > MAX_DELAYS:
         return path_bound(instance, objective, around)
+    near = heads_and_tails(instance, contention=contention)
+    both = [near, around] if (near.heads < around.heads).any() or (near.tails < around.tails).any() else [near]
     latest = horizon(instance)
     if Objective(objective) is Objective.MAKESPAN:
         proven = path_bound(instance, objective, around)
-        return _least_makespan(instance, around, proven, latest, passes, most_work, seconds_left)
+        return _least_makespan(instance, both, proven, latest, passes, most_work, seconds_left)
     completion = job_path_bounds(instance, around)
     layers = len(np.unique(instance.weight[instance.weight > 0]))
 
@@ -108,12 +111,15 @@ def refuted_makespans(
         proven = int(completion[jobs].max())
         if len(tasks) < 2 or seconds_left() <= 0:
             return proven
-        own = HeadsAndTails(
-            heads=around.heads[tasks],
-            tails=around.job_tails[tasks],
-            job_tails=around.job_tails[tasks],
-            allowed=around.allowed[tasks],
-        )
+        own = [
+            HeadsAndTails(
+                heads=known.heads[tasks],
+                tails=known.job_tails[tasks],
+                job_tails=known.job_tails[tasks],
+                allowed=known.allowed[tasks],
+            )
+            for known in both
+        ]
         share = most_work * len(tasks) // (instance.num_tasks * (layers + 1))
         return _least_makespan(part_of(instance, tasks), own, proven, latest, passes, share, seconds_left)
 
@@ -124,21 +130,26 @@ def refuted_makespans(
 
 def _least_makespan(
     instance: DagInstance,
-    around: HeadsAndTails,
+    both: Sequence[HeadsAndTails],
     proven: int,
     latest: int,
     passes: int,
     most_work: int,
     seconds_left: Callable[[], float],
 ) -> int:
-    """Return a bound on the makespan, at least a proven one; some schedule ends by `latest` if there is any."""
-    if seconds_left() <= 0:
-        return proven
-    refuter = Refuter(instance, around, seconds_left)
-    refuted = refuter.climb(proven - 1, horizon=latest)
-    if passes:
-        most = refuter.work + most_work
-        refuted = refuter.climb(refuted, passes=passes, most_work=most, most_each=MOST_EACH, horizon=latest)
+    """Return a bound on the makespan, at least a proven one; some schedule ends by `latest` if there is any.
+
+    The climb is made from join-aware heads and tails and goes on from those of all ancestors: because rounds and work
+    are limited, these alone would sometimes refute less.
+    """
+    refuted = proven - 1
+    for around in both:
+        if seconds_left() > 0:
+            refuter = Refuter(instance, around, seconds_left)
+            refuted = refuter.climb(refuted, horizon=latest)
+            if passes:
+                most = refuter.work + most_work
+                refuted = refuter.climb(refuted, passes=passes, most_work=most, most_each=MOST_EACH, horizon=latest)
     return max(proven, min(refuted + 1, latest))  # where the latest is refuted there is no schedule at all
 
 

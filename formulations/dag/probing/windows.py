@@ -1,4 +1,4 @@
-"""Windows from join-aware heads and tails and a limit on the objective, tightened by probing on request."""
+"""Windows from heads and tails and a limit on the objective, tightened by probing on request."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
 from formulations.dag.windows import Windows, for_span, horizon
 from formulations.time_left import without_limit
@@ -40,9 +41,10 @@ def windows(
     objective_at_most: int | None,
     contention: Contention = Contention.NONE,
     probe: bool = False,
+    is_far: bool = True,
     seconds_left: Callable[[], float] = without_limit,
 ) -> Windows:
-    """Derive windows from join-aware heads and tails.
+    """Derive windows from the heads and tails of all ancestors and descendants.
 
     Makespan: a task on k finishes by U - T[i,k], and pairs whose duration does not fit are removed. Weighted
     completion: with lower bounds LBJ on all jobs, job j completes by floor((U - sum over other jobs q of w[q] LBJ[q]) /
@@ -59,15 +61,26 @@ def windows(
     probe
         Whether to tighten heads and tails by what follows from the makespan and one more assumption at a time
         (`Refuter`), in the seconds that are left; ignored for weighted completion, or if no schedule is known.
+    is_far
+        False takes the join-aware heads and tails (`heads_and_tails`), which look at neighbours only.
     """
     if Objective(objective) is Objective.STAGE_SPAN:
         within = windows(instance, Objective.MAKESPAN, lower_bound=0, objective_at_most=None)
         return for_span(within, at_least=lower_bound, at_most=objective_at_most)
     latest = horizon(instance)
     place = place_of_task(instance) if instance.has_buffers else None
+
+    def around_within(makespan: int) -> HeadsAndTails:
+        """Return heads and tails of all schedules within a makespan."""
+        if not is_far:
+            return heads_and_tails(instance, makespan_at_most=makespan, contention=contention, among=place)
+        return far_heads_and_tails(
+            instance, makespan_at_most=makespan, contention=contention, among=place, seconds_left=seconds_left
+        )
+
     if Objective(objective) is Objective.MAKESPAN:
         makespan = latest if objective_at_most is None else min(latest, objective_at_most)
-        around = heads_and_tails(instance, makespan_at_most=makespan, contention=contention, among=place)
+        around = around_within(makespan)
         if probe and objective_at_most is not None:
             from formulations.dag.probing.refuter import Refuter
 
@@ -82,7 +95,7 @@ def windows(
         latest_finish = makespan - around.tails
         at_most = makespan
     else:
-        around = heads_and_tails(instance, makespan_at_most=latest, contention=contention, among=place)
+        around = around_within(latest)
         completion_at_most = np.full(instance.num_jobs, latest)
         at_most = int(instance.weight.sum()) * latest
         if objective_at_most is not None:

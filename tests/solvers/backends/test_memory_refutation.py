@@ -71,10 +71,21 @@ def split_chain() -> DagInstance:
     )
 
 
+@pytest.fixture
+def needs_search() -> DagInstance:
+    """Return six tasks on four GPUs with tight memory, where transfers and loads bind together."""
+    return tiny_instance(49, is_tight=True)
+
+
 def test_split_chain(split_chain: DagInstance) -> None:
-    """Tests by hand 2 + 2 + 8 + 3 + 3 = 18, which no bound without search proves."""
+    """Tests by hand 2 + 2 + 8 + 3 + 3 = 18."""
     assert memory_refutation(split_chain, Objective.MAKESPAN) == 18 == optimum(split_chain)
-    assert probing(split_chain, Objective.MAKESPAN) < 18
+
+
+def test_proves_more_than_probing(needs_search: DagInstance) -> None:
+    """Tests an instance on which no bound without search proves the optimum."""
+    assert probing(needs_search, Objective.MAKESPAN) == 36
+    assert memory_refutation(needs_search, Objective.MAKESPAN) == 53 == optimum(needs_search)
 
 
 def test_less_effort_proves_less(split_chain: DagInstance) -> None:
@@ -83,10 +94,10 @@ def test_less_effort_proves_less(split_chain: DagInstance) -> None:
     assert (refutation.bound, refutation.schedule) == (0, None)
 
 
-def test_an_undecided_makespan_is_no_bound(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undecided_makespan_is_no_bound(needs_search: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a climb ends where the solver decides nothing, with what probing refutes."""
     monkeypatch.setattr(MemoryRefutation, "_is_refuted", lambda self, *_: setattr(self, "effort", self.effort + 1))
-    assert climbed(split_chain).bound <= probing(split_chain, Objective.MAKESPAN) < 18
+    assert climbed(needs_search).bound <= probing(needs_search, Objective.MAKESPAN) < 53
 
 
 def test_nothing_happens_where_memory_does_not_bind(example_e: DagInstance) -> None:

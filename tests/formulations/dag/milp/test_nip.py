@@ -149,14 +149,14 @@ def test_delays_are_cut_to_what_excludes() -> None:
 
 
 def test_size_of_the_heft_example(heft_example: DagInstance) -> None:
-    """Tests the sizes worked out for this formulation: 61 columns in order form, 40 in product form."""
+    """Tests the sizes worked out for this formulation: 58 columns in order form, 37 in product form."""
     pairs = 21
     for form, extra_columns, extra_rows in (("order", pairs, 2 * pairs), ("product", 0, pairs)):
         model = build(heft_example, form, Objective.MAKESPAN, 80).pyomo_model
         assert len(model.both) == pairs
         columns = list(model.component_data_objects(pyo.Var))
         rows = list(model.component_data_objects(pyo.Constraint, active=True))
-        assert len(columns) == 29 + 10 + 1 + extra_columns
+        assert len(columns) == 26 + 10 + 1 + extra_columns
         assert len(rows) == 4 * 10 + 15 + extra_rows + len(model.window_load)
 
 
