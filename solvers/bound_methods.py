@@ -140,6 +140,12 @@ BOUND_METHODS = {
         path="formulations.dag.bounds.paths:ancestor_aware_path",
         proof="longest path, all ancestors of a task on its GPU, within its memory, or in time from elsewhere",
         is_costly=True,
+        is_default=False,  # relaxed-diagram is never below it
+    ),
+    "relaxed-diagram": BoundMethod(
+        path="formulations.dag.bounds.relaxed_diagram:relaxed_diagram",
+        proof="placements of one task after the other, memory by stay, labels merged into their least entries",
+        is_costly=True,
     ),
     "nic-aware-path": BoundMethod(
         path="formulations.dag.bounds.paths:nic_aware_path",

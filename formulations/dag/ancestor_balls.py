@@ -161,12 +161,13 @@ def _far_heads_and_tails(
     """Return raised heads and tails, shapes (n, m); `like[k]` is the first GPU that can be swapped with k."""
     n, m = durations.shape
     sizes = (durations, task_memory, gpu_memory, like)
-    apart = np.full((n, n, m, m), -1, dtype=np.int64)  # between starts: task, descendant, their GPUs; -1 for no path
-    for is_reversed in (False, True):
-        side = backward if is_reversed else forward
-        _raise_distances(side, sizes, allowed, work_between, is_reversed, is_thorough, apart)
-    raised_heads = _raised(forward, sizes, allowed, apart, False, heads)
-    return raised_heads, _raised(backward, sizes, allowed, apart, True, tails)
+    # Distances between starts, -1 for no path, twice, so that the other tasks of a task lie side by side in memory.
+    before = np.full((n, n, m, m), -1, dtype=np.int64)  # task, ancestor, their GPUs
+    behind = before.copy()  # task, descendant, their GPUs
+    _raise_distances(forward, sizes, allowed, work_between, False, is_thorough, before, behind)
+    _raise_distances(backward, sizes, allowed, work_between, True, is_thorough, behind, before)
+    raised_heads = _raised(forward, sizes, allowed, before, False, heads)
+    return raised_heads, _raised(backward, sizes, allowed, behind, True, tails)
 
 
 @inner_kernel
@@ -178,8 +179,11 @@ def _raise_distances(
     is_reversed: bool,
     is_thorough: bool,
     apart: NDArray[np.int64],
+    mirrored: NDArray[np.int64],
 ) -> None:
     """Raise the distances by the heads behind each task alone; reversed in time, by the tails before each task alone.
+
+    `apart` has a task and one before it, `mirrored` the same the other way round; reversed in time, one behind it.
 
     Thorough: not only neighbours make up these heads, but all tasks between, as in `_raised`.
     """
@@ -212,26 +216,28 @@ def _raise_distances(
                     if not allowed[task, k]:
                         continue
                     start = start_behind(side, sizes[:3], since, inside, task, k, True, None, scratch)
+                    least = work_between[task, first] if is_reversed else work_between[first, task]
+                    start = max(start, durations[first, l] + least)
                     if is_thorough and start < INFINITE:
                         others = behind[1:position]
-                        farther = _start_behind_all(others, sizes, since, allowed, apart, is_reversed, task, k, room)
-                        start = max(start, farther)
-                    least = work_between[task, first] if is_reversed else work_between[first, task]
-                    since[task, k] = start = min(max(start, durations[first, l] + least), INFINITE)
+                        start = _start_behind_all(
+                            others, sizes, since, allowed, apart, is_reversed, task, k, start, room
+                        )
+                    since[task, k] = start = min(start, INFINITE)
                     if is_reversed and start < INFINITE:  # between finishes, not starts
                         start += durations[task, k] - durations[first, l]
-                    _keep_distance(apart, like, first, task, l, k, is_reversed, start)
+                    _keep_distance(apart, mirrored, like, first, task, l, k, start)
 
 
 @inner_kernel
 def _keep_distance(
     apart: NDArray[np.int64],
+    mirrored: NDArray[np.int64],
     like: NDArray[np.int64],
     first: int,
     task: int,
     l: int,
     k: int,
-    is_reversed: bool,
     ticks: int,
 ) -> None:
     """Raise the distance of two tasks on two GPUs, and on all pairs of GPUs that can be swapped with these."""
@@ -242,10 +248,8 @@ def _keep_distance(
         for other_k in range(m):
             if like[other_k] != like[k] or (other_l == other_k) != (l == k):
                 continue
-            if is_reversed:
-                apart[task, first, other_k, other_l] = max(apart[task, first, other_k, other_l], ticks)
-            else:
-                apart[first, task, other_l, other_k] = max(apart[first, task, other_l, other_k], ticks)
+            raised = max(apart[task, first, other_k, other_l], ticks)
+            apart[task, first, other_k, other_l] = mirrored[first, task, other_l, other_k] = raised
 
 
 @inner_kernel
@@ -265,8 +269,9 @@ def _raised(
         task = side.order[place]
         for k in range(m):
             if allowed[task, k] and like[k] == k:
-                start = _start_behind_all(side.order[:place], sizes, heads, allowed, apart, is_reversed, task, k, room)
-                heads[task, k] = min(max(heads[task, k], start), INFINITE)
+                known_start, others = heads[task, k], side.order[:place]
+                start = _start_behind_all(others, sizes, heads, allowed, apart, is_reversed, task, k, known_start, room)
+                heads[task, k] = min(start, INFINITE)
         for k in range(m):
             heads[task, k] = heads[task, like[k]]
     return heads
@@ -282,9 +287,13 @@ def _start_behind_all(
     is_reversed: bool,
     task: int,
     k: int,
+    at_least: int,
     room: NDArray[np.int64],
 ) -> Any:
-    """Return the least start of a task on a GPU behind those of other tasks from which a path leads to it."""
+    """Return the least start of a task on a GPU behind those of other tasks from which a path leads to it.
+
+    It is `at_least` or later; who arrives by then from elsewhere does not matter.
+    """
     durations, task_memory, gpu_memory, _ = sizes
     before, elsewhere, order, scratch = room[0], room[1], room[2], room[3]
     jobs = room[4:7]
@@ -298,12 +307,14 @@ def _start_behind_all(
             has_path = has_path or between >= 0
             if l != k and between >= 0:
                 arrival = min(arrival, heads[other, l] + between)
-        if has_path:
+                if arrival <= at_least:
+                    break
+        if has_path and arrival > at_least:
             before[count] = other
             elsewhere[count] = -arrival
             count += 1
     if count == 0:
-        return 0
+        return at_least
     sort_by(elsewhere, count, order, scratch)
     free = INFINITE if gpu_memory[k] < 0 else gpu_memory[k] - task_memory[task]
     most = 0  # so many of those that arrive latest from elsewhere can be on k together
@@ -322,7 +333,7 @@ def _start_behind_all(
     low = 0
     while low <= most:
         here = (low + most) // 2
-        theta = -elsewhere[order[here]] if here < count else np.int64(-1)
+        theta = -elsewhere[order[here]] if here < count else np.int64(at_least)
         end = _one_machine(jobs, here, room[7:11])
         best = min(best, max(theta, end))
         if end >= theta:
@@ -343,10 +354,10 @@ def _between(
     is_reversed: bool,
 ) -> Any:
     """Return the distance from another task's start to that of a task; reversed, between finishes; -1 for no path."""
-    if not is_reversed:
-        return apart[other, task, l, k]
     between = apart[task, other, k, l]
-    return between if between < 0 or between >= INFINITE else between + durations[other, l] - durations[task, k]
+    if not is_reversed or between < 0 or between >= INFINITE:
+        return between
+    return between + durations[other, l] - durations[task, k]
 
 
 @inner_kernel

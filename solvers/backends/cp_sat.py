@@ -12,6 +12,7 @@ import numpy as np
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
+from formulations.dag.bounds.relaxed_diagram import is_narrow, relaxed_diagram
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
@@ -120,6 +121,11 @@ def cp_sat(
     if is_free and is_guided(instance, objective):
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
         bound, share = max(bound, placed.bound), placed.share
+        run.report(None, bound)
+    if refutes and is_narrow(instance):
+        latest = None if schedule is None else objective_value(instance, schedule, objective) - 1
+        diagram_left = run.seconds_of_share(SHARE_OF_DIAGRAM)
+        bound = max(bound, relaxed_diagram(instance, objective, latest=latest, seconds_left=diagram_left))
         run.report(None, bound)
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
@@ -294,6 +300,9 @@ ITERATIONS_PER_TASK = 2
 
 SHARE_OF_PATHS = 0.3
 """Largest share of the time that is left for the bound of all paths with placement, where memory binds."""
+
+SHARE_OF_DIAGRAM = 0.2
+"""Largest share of the time that is left for the relaxed diagram, where memory binds on a narrow graph."""
 
 SHARE_OF_REFUTATION = 0.15
 """Share of the time that is left, after probing, for refuting makespans where memory binds and the model is heavy."""

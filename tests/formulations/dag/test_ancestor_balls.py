@@ -11,14 +11,13 @@ from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.paths import ancestor_aware_path, join_aware_path
 from formulations.dag.heads_and_tails import heads_and_tails
 from formulations.dag.join import INFINITE
-from formulations.dag.left_shift import left_shift
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective
-from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from tests.brute_force import optimum
+from tests.drawn_schedules import drawn_schedule
 from tests.strategies import dag_instances
 
 some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -86,35 +85,11 @@ def test_path_is_between_the_join_aware_one_and_the_optimum(instance: DagInstanc
 
 def random_schedule_holds(number: int) -> bool:
     """Say whether a drawn instance of up to 40 tasks got a schedule; assert that it obeys all windows and distances."""
-    rng = np.random.default_rng([22, number])
-    families = ("layered", "fork-join", "series-parallel", "chains", "fft", "lu", "nasnet", "transformer", "in-tree")
-    clusters = ("identical-4", "v100-t4-p100-pair", "dgx-a100", "mixed-4", "mixed-2")
-    cost = CostModel(
-        ccr=float(rng.choice([0.3, 1.0, 3.0, 10.0])),
-        memory_tightness=float(rng.choice([0.5, 0.75, 0.9])),
-        forbidden=float(rng.choice([0.0, 0.2])),
-    )
-    instance = generate(
-        str(rng.choice(families)),
-        tasks=int(rng.integers(8, 40)),
-        seed=number,
-        cluster=parse_cluster(str(rng.choice(clusters))),
-        cost=cost,
-    )
+    instance, schedule = drawn_schedule(number)
+    if schedule is None:
+        return False
     n, m = instance.num_tasks, instance.num_gpus
-    rank, free = np.empty(n), instance.gpu_memory.astype(np.float64)
-    rank[instance.topological_order] = np.arange(n)
-    gpu, last, stays = np.zeros(n, dtype=np.int64), 0, float(rng.choice([0.5, 0.9, 1.0]))
-    for i in instance.topological_order.tolist():
-        fits = np.flatnonzero(instance.allowed[i] & (free >= instance.task_memory[i]))
-        if not len(fits):
-            return False
-        if last not in fits or rng.random() > stays:
-            last = int(rng.choice(fits))
-        gpu[i] = last
-        free[last] -= instance.task_memory[i]
-    schedule = left_shift(instance, gpu, rank)
-    assert verify_dag_schedule(instance, schedule) == []
+    gpu = schedule.gpu
     finish = schedule.start + instance.durations[np.arange(n), gpu]
     makespan = int(finish.max())
     around = far_heads_and_tails(instance, makespan_at_most=makespan)

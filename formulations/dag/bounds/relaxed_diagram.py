@@ -1,0 +1,313 @@
+"""A relaxed decision diagram of placements: task after task, with memory per stay; strong on narrow graphs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from formulations.dag.ancestor_balls import SHARE_OF_TIME, far_heads_and_tails
+from formulations.dag.heads_and_tails import path_bound
+from formulations.dag.interchangeable import interchangeable
+from formulations.dag.join import INFINITE
+from formulations.dag.probing.refuter import largest_refuted
+from formulations.dag.windows import horizon
+from formulations.time_left import without_limit
+from instances.dag.instance import NO_LIMIT
+from instances.dag.objective import Objective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.heads_and_tails import HeadsAndTails
+    from instances.dag.instance import DagInstance
+
+
+MOST_WIDTH = 6
+"""Largest frontier: the placements of so many tasks at once are told apart."""
+
+MOST_LABELS = 2_000
+"""Largest number of labels in a layer; where there are more, like ones are merged."""
+
+SHIFTS = 16
+"""A label is compared with so many of the same placement that sort before it, to see whether one dominates it."""
+
+SHARE_OF_HEADS = 0.5
+"""Largest share of the time for the heads and tails to begin with."""
+
+RESOLUTION = 1_000
+"""The largest refuted makespan is found to within this part of it."""
+
+
+def relaxed_diagram(
+    instance: DagInstance,
+    objective: Objective,
+    *,
+    latest: int | None = None,
+    seconds_left: Callable[[], float] = without_limit,
+) -> int:
+    """Return the largest bound on the makespan that a `RelaxedDiagram` proves, never below `ancestor_aware_path`.
+
+    It is that path for weighted completion, and for graphs whose frontier is wider than `MOST_WIDTH`. Cost: at most
+    `MOST_LABELS` labels times GPUs per task, for some 20 makespans where labels are merged (docs/bounds.md, section
+    3.20; ours).
+
+    Parameters
+    ----------
+    latest
+        A time by which some optimal schedule ends, or one less than that of a known schedule; by default the horizon.
+    seconds_left
+        Asked between tasks; when nothing is left, the largest bound so far counts.
+    """
+    around = far_heads_and_tails(instance, seconds_left=lambda: SHARE_OF_HEADS / SHARE_OF_TIME * seconds_left())
+    proven = path_bound(instance, objective, around)
+    is_possible = instance.num_tasks > 0 and bool(around.allowed.any(axis=1).all())
+    if Objective(objective) is not Objective.MAKESPAN or not is_possible:
+        return proven
+    if not is_narrow(instance):
+        return proven
+    diagram = RelaxedDiagram(instance, around)
+
+    def is_refuted(makespan: int) -> bool:
+        """Say whether the diagram proves more, and keep what it proves in any case."""
+        nonlocal proven
+        if proven <= makespan and not diagram.is_exact:
+            proven = max(proven, diagram.least_makespan(makespan, seconds_left=seconds_left))
+        return proven > makespan
+
+    latest = horizon(instance) if latest is None else latest
+    largest_refuted(proven - 1, is_refuted, resolution=RESOLUTION, latest=latest)
+    return proven
+
+
+def is_narrow(instance: DagInstance) -> bool:
+    """Say whether the frontier is narrow enough for a diagram."""
+    return _steps(instance, narrow_order(instance))[1] <= MOST_WIDTH
+
+
+def narrow_order(instance: DagInstance) -> list[int]:
+    """Return a topological order with few tasks at any time that are placed and still have successors to come.
+
+    The next task is one of those that leave the fewest such tasks, of these one whose predecessors came last.
+    """
+    n = instance.num_tasks
+    before: list[list[int]] = [[] for _ in range(n)]
+    behind: list[list[int]] = [[] for _ in range(n)]
+    for tail, head in instance.edges.tolist():
+        before[head].append(tail)
+        behind[tail].append(head)
+    waits, open_ends = [len(tasks) for tasks in before], [len(tasks) for tasks in behind]
+    ready, place = [task for task in range(n) if waits[task] == 0], dict[int, int]()
+
+    def cost(task: int) -> tuple[int, int, int]:
+        closed = sum(open_ends[other] == 1 for other in before[task])
+        return bool(behind[task]) - closed, -max((place[other] for other in before[task]), default=-1), task
+
+    while ready:
+        task = min(ready, key=cost)
+        ready.remove(task)
+        place[task] = len(place)
+        for other in before[task]:
+            open_ends[other] -= 1
+        for follower in behind[task]:
+            waits[follower] -= 1
+            if waits[follower] == 0:
+                ready.append(follower)
+    return list(place)
+
+
+class _Step(NamedTuple):
+    """One task: the slot of its finish or None, slots and delays, shape (m, m), of its predecessors, slots freed."""
+
+    task: int
+    slot: int | None
+    inputs: list[tuple[int, NDArray[np.int64]]]
+    freed: list[int]
+
+
+class RelaxedDiagram:
+    """Places the tasks of an instance one after the other and keeps a label per distinct future, within limits.
+
+    A label holds, for every task of the frontier (placed, with successors to come) and every GPU, a time before which
+    the task cannot finish on that GPU, infinite where it is not; and for every GPU the memory of its current *stay*:
+    of the tasks put on it since a task of the frontier was last absent from it. A label ends where a finish and the
+    tail behind it exceed the makespan, or a stay exceeds the memory. Labels that agree in all of this once equal GPUs
+    are swapped are one, dominated ones are dropped, and where there are too many, like ones are merged into their
+    least entries. GPUs run tasks at the same time here, and what a stay left behind is forgotten, so that every
+    schedule has its label (docs/bounds.md, section 3.20).
+
+    Parameters
+    ----------
+    around
+        Heads and tails that hold for every schedule.
+
+    Attributes
+    ----------
+    width
+        Largest number of tasks of a frontier.
+    is_exact
+        Whether the last bound is the least makespan of this relaxation, so that no other attempt proves more.
+
+    References
+    ----------
+    Relaxed decision diagrams and merging: Andersen, Hadzic, Hooker and Tiedemann (2007), and Bergman, Cire, van Hoeve
+    and Hooker (2016). Labels and stays are ours.
+    """
+
+    def __init__(self, instance: DagInstance, around: HeadsAndTails) -> None:
+        self._instance, self._around = instance, around
+        self._steps, self.width = _steps(instance, narrow_order(instance))
+        self.is_exact = False
+        alike = [np.array(members) for members in interchangeable(instance).gpus]
+        pairs = around.allowed
+        self._classes = [members for members in alike if (pairs[:, members] == pairs[:, members[:1]]).all()]
+        everything = int(instance.task_memory.sum())
+        limits = np.where(instance.gpu_memory == NO_LIMIT, everything, instance.gpu_memory)
+        self._memory = np.minimum(limits, everything)
+        rng = np.random.default_rng(0)
+        self._factors = rng.integers(1, 2**63, size=(self.width + 1, instance.num_gpus), dtype=np.uint64) | np.uint64(1)
+
+    def least_makespan(
+        self, at_most: int, *, most_labels: int = MOST_LABELS, seconds_left: Callable[[], float] = without_limit
+    ) -> int:
+        """Return a lower bound on the makespan, at_most + 1 if no label is left; 0 if time or labels do not suffice."""
+        durations, task_memory = self._instance.durations, self._instance.task_memory
+        allowed, heads, tails = self._around.allowed, self._around.heads, self._around.tails
+        width, level, has_merged = self.width, 0, False
+        self.is_exact = False
+        labels = np.full((1, width + 1, self._instance.num_gpus), INFINITE, dtype=np.int64)
+        labels[:, width] = 0
+        longest = np.zeros(1, dtype=np.int64)  # longest path through a placed task
+        for task, slot, inputs, freed in self._steps:
+            if seconds_left() <= 0:
+                return 0
+            start = np.broadcast_to(heads[task], (len(labels), len(heads[task])))
+            for used, delays in inputs:
+                start = np.maximum(start, (labels[:, used, :, None] + delays).min(axis=1))
+            finish, stay = start + durations[task], labels[:, width] + task_memory[task]
+            fits = allowed[task] & (finish + tails[task] <= at_most) & (stay <= self._memory)
+            label, gpu = np.nonzero(fits & ~self._repeats(labels))
+            if not len(label):
+                return at_most + 1
+            made, rows = labels[label], np.arange(len(label))
+            made[:, freed] = INFINITE
+            made[rows, width, gpu] = stay[label, gpu]
+            if slot is not None:
+                made[rows, slot, gpu] = finish[label, gpu]
+            is_there = made[:, :width] < INFINITE
+            is_sure = is_there & (is_there.sum(axis=2, keepdims=True) == 1)
+            made[:, width][~is_sure.any(axis=1)] = 0
+            self._swap_equal_gpus(made)
+            longest = np.maximum(longest[label], finish[label, gpu] + tails[task, gpu])
+            labels, longest, level = self._fewer(made, longest, at_most, most_labels, level)
+            has_merged |= level > 0
+            if not len(labels):
+                return 0
+        self.is_exact = not has_merged
+        return int(longest.min(initial=at_most))
+
+    def _repeats(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which GPUs of a label are as the one before them of their class, shape (labels, m)."""
+        repeats = np.zeros((len(labels), labels.shape[2]), dtype=np.bool_)
+        for members in self._classes:
+            columns = labels[:, :, members]
+            repeats[:, members[1:]] = (columns[:, :, 1:] == columns[:, :, :-1]).all(axis=1)
+        return repeats
+
+    def _swap_equal_gpus(self, labels: NDArray[np.int64]) -> None:
+        """Sort the GPUs of each class by what labels hold for them, in place."""
+        for members in self._classes:
+            columns = labels[:, :, members]
+            key = (_finite(columns) * self._factors[:, :1]).sum(axis=1)
+            labels[:, :, members] = np.take_along_axis(columns, np.argsort(key, axis=1)[:, None, :], axis=2)
+
+    def _fewer(
+        self, labels: NDArray[np.int64], longest: NDArray[np.int64], at_most: int, most_labels: int, level: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+        """Return at most so many labels: without equal and dominated ones, then merged, and the level of merging.
+
+        No labels if even the coarsest level leaves too many. The level of the layer before says where to begin.
+        """
+        labels, longest = _merged(labels, longest, self._hash(labels))
+        if len(labels) > 1:
+            kept = self._undominated(labels, longest, at_most)
+            labels, longest = labels[kept], longest[kept]
+        if len(labels) <= most_labels:
+            return labels, longest, 0
+        for coarser in range(max(1, level - 1), len(LEVELS)):
+            shift, forgotten = LEVELS[coarser]
+            like = labels.copy()
+            like[:, :forgotten] = 0
+            times, stays = like[:, : self.width], like[:, self.width]
+            times[times < INFINITE] //= max(1, at_most >> shift)
+            stays //= np.maximum(1, self._memory >> max(0, shift - 3))
+            fewer = _merged(labels, longest, self._hash(like))
+            if len(fewer[0]) <= most_labels:
+                return *fewer, coarser
+        return labels[:0], longest[:0], 0
+
+    def _hash(self, labels: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return a number for every label. That two have the same by chance only makes a bound smaller."""
+        hashed: NDArray[np.uint64] = (_finite(labels) * self._factors).sum(axis=(1, 2))
+        return hashed
+
+    def _undominated(self, labels: NDArray[np.int64], longest: NDArray[np.int64], at_most: int) -> NDArray[np.int64]:
+        """Return the labels but for some that another one is nowhere above."""
+        times = labels[:, : self.width]
+        is_there = times < INFINITE
+        placement = (is_there * self._factors[:-1]).sum(axis=(1, 2))
+        size = np.where(is_there, times / max(at_most, 1), 0.0).sum(axis=(1, 2))
+        size += (labels[:, self.width] / np.maximum(self._memory, 1)).sum(axis=1)
+        order = np.lexsort((longest, size, placement))
+        sorted_labels, sorted_longest = labels[order], longest[order]
+        is_dominated = np.zeros(len(order), dtype=np.bool_)
+        for shift in range(1, min(SHIFTS, len(order) - 1) + 1):
+            is_below = (sorted_labels[:-shift] <= sorted_labels[shift:]).all(axis=(1, 2))
+            is_dominated[shift:] |= is_below & (sorted_longest[:-shift] <= sorted_longest[shift:])
+        return order[~is_dominated]
+
+
+def _finite(labels: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the entries as numbers to be hashed: a power of two would vanish in products."""
+    return np.where(labels < INFINITE, labels, -1).astype(np.uint64)
+
+
+LEVELS = [(shift, forgotten) for forgotten in range(MOST_WIDTH) for shift in range(15 - forgotten, -1, -1)]
+"""Levels of merging, in this order: labels are alike if their times agree to within 1 / 2**shift of the makespan and
+their stays to within 8 / 2**shift of the memory, but for the times of so many of the first slots of the frontier."""
+
+
+def _merged(
+    labels: NDArray[np.int64], longest: NDArray[np.int64], key: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the least entries of the labels of each key."""
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.r_[True, np.diff(key[order]) != 0])
+    return np.minimum.reduceat(labels[order], first), np.minimum.reduceat(longest[order], first)
+
+
+def _steps(instance: DagInstance, order: Sequence[int]) -> tuple[list[_Step], int]:
+    """Return what happens to slots as tasks are placed in an order, and the number of slots."""
+    successors_left = np.bincount(instance.edges[:, 0], minlength=instance.num_tasks)
+    incoming: list[list[tuple[int, int]]] = [[] for _ in range(instance.num_tasks)]
+    for edge, (tail, head) in enumerate(instance.edges.tolist()):
+        incoming[head].append((tail, edge))
+    slots, free, steps, width = dict[int, int](), list[int](), list[_Step](), 0
+    for task in order:
+        inputs = [(slots[other], instance.transfer_delays(edge)) for other, edge in incoming[task]]
+        freed = []
+        for other, _ in incoming[task]:
+            successors_left[other] -= 1
+            if not successors_left[other]:
+                freed.append(slots.pop(other))
+        free += freed
+        slot = None
+        if successors_left[task]:
+            if not free:
+                free.append(width)
+                width += 1
+            slot = slots[task] = free.pop()
+        steps.append(_Step(task, slot, inputs, freed))
+    return steps, width
