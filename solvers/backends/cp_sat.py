@@ -12,7 +12,7 @@ import numpy as np
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
-from formulations.dag.bounds.relaxed_diagram import is_narrow, relaxed_diagram
+from formulations.dag.bounds.relaxed_diagram import is_narrow
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
@@ -21,7 +21,7 @@ from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import searched_down_sets
-from solvers.backends.lns_starts import FEW_TASKS, is_guided, waste_of_shares
+from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided, waste_of_shares
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -123,10 +123,9 @@ def cp_sat(
         bound, share = max(bound, placed.bound), placed.share
         run.report(None, bound)
     if refutes and is_narrow(instance):
-        latest = None if schedule is None else objective_value(instance, schedule, objective) - 1
-        diagram_left = run.seconds_of_share(SHARE_OF_DIAGRAM)
-        bound = max(bound, relaxed_diagram(instance, objective, latest=latest, seconds_left=diagram_left))
-        run.report(None, bound)
+        proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
+        bound, schedule = max(bound, proven), _better(instance, objective, schedule, placed_by_diagram)
+        run.report(None if schedule is None else objective_value(instance, schedule, objective), bound)
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         if probe and number == 1 and not probed:

@@ -22,6 +22,7 @@ from solvers.backends.cp_sat_buffers import BufferChain, first_schedule
 from solvers.backends.lns_starts import (
     FEW_TASKS,
     Incumbent,
+    diagram_start,
     improve_start,
     is_guided,
     packed_schedule,
@@ -379,6 +380,9 @@ DEFAULT_ITERATIONS = 40
 SHARE_OF_PROGRAM = 0.2
 """Largest share of the time that is left for the linear program of `placed_paths`."""
 
+SHARE_OF_DIAGRAM = 0.1
+"""Largest share of the time that is left for a placement from a relaxed diagram."""
+
 
 def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iterations: int | None = None) -> Outcome:
     """Improve a schedule by large neighbourhoods; prove nothing.
@@ -459,7 +463,12 @@ def improved_by_neighbourhoods(
                 share = solved_placed_paths(instance, objective, seconds_left=seconds_left).share
             if share is not None:
                 prices, other_prices = waste_of_shares(instance, share), np.where(instance.allowed, 0.0, np.inf)
-                starts = (placed_start(instance, objective, prices), segment_start(instance, objective))
+                left = run.seconds_of_share(SHARE_OF_DIAGRAM)
+                starts = (
+                    placed_start(instance, objective, prices),
+                    segment_start(instance, objective),
+                    diagram_start(instance, incumbent.best()[0], left)[1],
+                )
                 start = min(
                     (made for made in starts if made is not None),
                     key=lambda made: objective_value(instance, made, objective),

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp
+from formulations.dag.bounds.relaxed_diagram import solved_diagram
 from formulations.dag.interchangeable import interchangeable
+from formulations.dag.windows import horizon
 from heuristics.dag.arrays import dag_arrays, mean_transfer_delays
 from heuristics.dag.guided_lists import clustered_lists, iterated_lists
 from heuristics.dag.list_scheduling import heft, place_by_list, schedule_of, within_memory
@@ -140,6 +142,23 @@ def segment_start(instance: DagInstance, objective: Objective) -> DagSchedule | 
     made = [place_by_list(arrays, pinned=gpu) for gpu in segment_placements(instance, classes)]
     found = [schedule for schedule in (schedule_of(instance, placed) for placed in made) if schedule is not None]
     return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+
+
+def diagram_start(
+    instance: DagInstance, schedule: DagSchedule | None, seconds_left: Callable[[], float]
+) -> tuple[int, DagSchedule | None]:
+    """Return a bound on the makespan and the list schedule of the placement that a relaxed diagram leaves, or None.
+
+    Parameters
+    ----------
+    schedule
+        One that is known; only shorter ones are looked for.
+    """
+    latest = horizon(instance)
+    if schedule is not None:
+        latest = objective_value(instance, schedule, Objective.MAKESPAN) - 1
+    bound, gpu = solved_diagram(instance, latest, seconds_left=seconds_left)
+    return bound, None if gpu is None else within_memory(instance, partial(place_by_list, pinned=gpu))
 
 
 SHARE_OF_TIME = 0.3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from formulations.dag.ancestor_balls import SHARE_OF_TIME, far_heads_and_tails
+from formulations.dag.bounds.paths import ancestor_aware_path
 from formulations.dag.heads_and_tails import path_bound
 from formulations.dag.interchangeable import interchangeable
 from formulations.dag.join import INFINITE
@@ -42,44 +43,56 @@ RESOLUTION = 1_000
 
 
 def relaxed_diagram(
-    instance: DagInstance,
-    objective: Objective,
-    *,
-    latest: int | None = None,
-    seconds_left: Callable[[], float] = without_limit,
+    instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
 ) -> int:
     """Return the largest bound on the makespan that a `RelaxedDiagram` proves, never below `ancestor_aware_path`.
 
     It is that path for weighted completion, and for graphs whose frontier is wider than `MOST_WIDTH`. Cost: at most
     `MOST_LABELS` labels times GPUs per task, for some 20 makespans where labels are merged (docs/bounds.md, section
     3.20; ours).
+    """
+    if Objective(objective) is not Objective.MAKESPAN:
+        return ancestor_aware_path(instance, objective, seconds_left=seconds_left)
+    return solved_diagram(instance, horizon(instance), seconds_left=seconds_left).bound
+
+
+class SolvedDiagram(NamedTuple):
+    """A lower bound on the makespan, and the GPU of every task in a placement that fits into memory, or None."""
+
+    bound: int
+    gpu: NDArray[np.int64] | None
+
+
+def solved_diagram(
+    instance: DagInstance, latest: int, *, seconds_left: Callable[[], float] = without_limit
+) -> SolvedDiagram:
+    """Return what diagrams prove of the makespan, and the placement of the least label that any of them left.
 
     Parameters
     ----------
     latest
-        A time by which some optimal schedule ends, or one less than that of a known schedule; by default the horizon.
+        A time by which some optimal schedule ends, or one tick less than that of a known schedule.
     seconds_left
         Asked between tasks; when nothing is left, the largest bound so far counts.
     """
     around = far_heads_and_tails(instance, seconds_left=lambda: SHARE_OF_HEADS / SHARE_OF_TIME * seconds_left())
-    proven = path_bound(instance, objective, around)
+    proven, gpu, least = path_bound(instance, Objective.MAKESPAN, around), None, latest + 1
     is_possible = instance.num_tasks > 0 and bool(around.allowed.any(axis=1).all())
-    if Objective(objective) is not Objective.MAKESPAN or not is_possible:
-        return proven
-    if not is_narrow(instance):
-        return proven
+    if not is_possible or not is_narrow(instance):
+        return SolvedDiagram(proven, None)
     diagram = RelaxedDiagram(instance, around)
 
     def is_refuted(makespan: int) -> bool:
-        """Say whether the diagram proves more, and keep what it proves in any case."""
-        nonlocal proven
+        """Say whether the diagram proves more, and keep what it proves and places in any case."""
+        nonlocal proven, gpu, least
         if proven <= makespan and not diagram.is_exact:
             proven = max(proven, diagram.least_makespan(makespan, seconds_left=seconds_left))
+            if diagram.longest < least and (found := diagram.placement()) is not None:
+                gpu, least = found, diagram.longest
         return proven > makespan
 
-    latest = horizon(instance) if latest is None else latest
     largest_refuted(proven - 1, is_refuted, resolution=RESOLUTION, latest=latest)
-    return proven
+    return SolvedDiagram(proven, gpu)
 
 
 def is_narrow(instance: DagInstance) -> bool:
@@ -127,6 +140,18 @@ class _Step(NamedTuple):
     freed: list[int]
 
 
+class _Layer(NamedTuple):
+    """Where labels come from: the label before, the GPU of the task, and which GPU came where by swaps."""
+
+    parent: NDArray[np.int64]
+    gpu: NDArray[np.int64]
+    swaps: NDArray[np.int16]
+
+
+NOTHING_LEFT = 2**62
+"""Longest path where no label is left."""
+
+
 class RelaxedDiagram:
     """Places the tasks of an instance one after the other and keeps a label per distinct future, within limits.
 
@@ -149,6 +174,8 @@ class RelaxedDiagram:
         Largest number of tasks of a frontier.
     is_exact
         Whether the last bound is the least makespan of this relaxation, so that no other attempt proves more.
+    longest
+        Longest path of the least label that the last attempt left, 2**62 if it left none.
 
     References
     ----------
@@ -159,7 +186,8 @@ class RelaxedDiagram:
     def __init__(self, instance: DagInstance, around: HeadsAndTails) -> None:
         self._instance, self._around = instance, around
         self._steps, self.width = _steps(instance, narrow_order(instance))
-        self.is_exact = False
+        self.is_exact, self.longest, self._layers = False, NOTHING_LEFT, list[_Layer]()
+        self._last = 0
         alike = [np.array(members) for members in interchangeable(instance).gpus]
         pairs = around.allowed
         self._classes = [members for members in alike if (pairs[:, members] == pairs[:, members[:1]]).all()]
@@ -176,7 +204,7 @@ class RelaxedDiagram:
         durations, task_memory = self._instance.durations, self._instance.task_memory
         allowed, heads, tails = self._around.allowed, self._around.heads, self._around.tails
         width, level, has_merged = self.width, 0, False
-        self.is_exact = False
+        self.is_exact, self.longest, self._layers = False, NOTHING_LEFT, []
         labels = np.full((1, width + 1, self._instance.num_gpus), INFINITE, dtype=np.int64)
         labels[:, width] = 0
         longest = np.zeros(1, dtype=np.int64)  # longest path through a placed task
@@ -199,14 +227,55 @@ class RelaxedDiagram:
             is_there = made[:, :width] < INFINITE
             is_sure = is_there & (is_there.sum(axis=2, keepdims=True) == 1)
             made[:, width][~is_sure.any(axis=1)] = 0
-            self._swap_equal_gpus(made)
+            swaps = self._swap_equal_gpus(made)
             longest = np.maximum(longest[label], finish[label, gpu] + tails[task, gpu])
-            labels, longest, level = self._fewer(made, longest, at_most, most_labels, level)
+            labels, longest, kept, level = self._fewer(made, longest, at_most, most_labels, level)
+            self._layers.append(_Layer(label[kept], gpu[kept], swaps[kept]))
             has_merged |= level > 0
             if not len(labels):
                 return 0
-        self.is_exact = not has_merged
-        return int(longest.min(initial=at_most))
+        self.is_exact, self._last = not has_merged, int(longest.argmin())
+        self.longest = int(longest[self._last])
+        return min(self.longest, at_most)
+
+    def placement(self) -> NDArray[np.int64] | None:
+        """Return the GPUs of the tasks in the least label of the last attempt; None where its stays do not fit.
+
+        Stays go, the largest first, to the GPU of their class that has most memory left. Of merged labels one stands
+        for all.
+        """
+        entry, chosen = self._last, list[tuple[int, list[int]]]()
+        for layer in reversed(self._layers):
+            chosen.append((int(layer.gpu[entry]), layer.swaps[entry].tolist()))
+            entry = int(layer.parent[entry])
+        stays: list[tuple[int, list[int]]] = []  # a GPU of the class, and its tasks
+        current: dict[int, list[int]] = {}  # by the GPU before swapping
+        where: dict[int, int] = {}  # of a slot
+        for (task, slot, _, freed), (gpu, swaps) in zip(self._steps, reversed(chosen), strict=True):
+            for other in freed:
+                del where[other]
+            if gpu not in current:
+                current[gpu] = []
+                stays.append((gpu, current[gpu]))
+            current[gpu].append(task)
+            if slot is not None:
+                where[slot] = gpu
+            after = {old: new for new, old in enumerate(swaps)}
+            where = {other: after[place] for other, place in where.items()}
+            current = {after[place]: tasks for place, tasks in current.items() if after[place] in where.values()}
+        return self._packed(stays)
+
+    def _packed(self, stays: list[tuple[int, list[int]]]) -> NDArray[np.int64] | None:
+        """Return GPUs of the classes of stays that have the memory for them, or None."""
+        needs = [int(self._instance.task_memory[tasks].sum()) for _, tasks in stays]
+        left, gpu = self._memory.copy(), np.zeros(self._instance.num_tasks, dtype=np.int64)
+        for number in sorted(range(len(stays)), key=lambda number: -needs[number]):
+            first, tasks = stays[number]
+            like = next((members for members in self._classes if first in members), np.array([first]))
+            best = like[left[like].argmax()]
+            left[best] -= needs[number]
+            gpu[tasks] = best
+        return gpu if (left >= 0).all() else None
 
     def _repeats(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which GPUs of a label are as the one before them of their class, shape (labels, m)."""
@@ -216,26 +285,31 @@ class RelaxedDiagram:
             repeats[:, members[1:]] = (columns[:, :, 1:] == columns[:, :, :-1]).all(axis=1)
         return repeats
 
-    def _swap_equal_gpus(self, labels: NDArray[np.int64]) -> None:
-        """Sort the GPUs of each class by what labels hold for them, in place."""
+    def _swap_equal_gpus(self, labels: NDArray[np.int64]) -> NDArray[np.int16]:
+        """Sort the GPUs of each class by what labels hold for them, in place; return which GPU came where."""
+        swaps = np.tile(np.arange(labels.shape[2], dtype=np.int16), (len(labels), 1))
         for members in self._classes:
             columns = labels[:, :, members]
             key = (_finite(columns) * self._factors[:, :1]).sum(axis=1)
-            labels[:, :, members] = np.take_along_axis(columns, np.argsort(key, axis=1)[:, None, :], axis=2)
+            order = np.argsort(key, axis=1)
+            labels[:, :, members] = np.take_along_axis(columns, order[:, None, :], axis=2)
+            swaps[:, members] = members[order]
+        return swaps
 
     def _fewer(
         self, labels: NDArray[np.int64], longest: NDArray[np.int64], at_most: int, most_labels: int, level: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """Return at most so many labels: without equal and dominated ones, then merged, and the level of merging.
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
+        """Return at most so many labels, without equal and dominated ones, then merged; their numbers; and the level.
 
         No labels if even the coarsest level leaves too many. The level of the layer before says where to begin.
         """
-        labels, longest = _merged(labels, longest, self._hash(labels))
+        kept = _firsts(self._hash(labels), longest)[0]
+        labels, longest = labels[kept], longest[kept]
         if len(labels) > 1:
-            kept = self._undominated(labels, longest, at_most)
-            labels, longest = labels[kept], longest[kept]
+            undominated = self._undominated(labels, longest, at_most)
+            labels, longest, kept = labels[undominated], longest[undominated], kept[undominated]
         if len(labels) <= most_labels:
-            return labels, longest, 0
+            return labels, longest, kept, 0
         for coarser in range(max(1, level - 1), len(LEVELS)):
             shift, forgotten = LEVELS[coarser]
             like = labels.copy()
@@ -243,10 +317,10 @@ class RelaxedDiagram:
             times, stays = like[:, : self.width], like[:, self.width]
             times[times < INFINITE] //= max(1, at_most >> shift)
             stays //= np.maximum(1, self._memory >> max(0, shift - 3))
-            fewer = _merged(labels, longest, self._hash(like))
-            if len(fewer[0]) <= most_labels:
-                return *fewer, coarser
-        return labels[:0], longest[:0], 0
+            first, order, begins = _firsts(self._hash(like), longest)
+            if len(first) <= most_labels:
+                return np.minimum.reduceat(labels[order], begins), longest[first], kept[first], coarser
+        return labels[:0], longest[:0], kept[:0], 0
 
     def _hash(self, labels: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return a number for every label. That two have the same by chance only makes a bound smaller."""
@@ -279,13 +353,13 @@ LEVELS = [(shift, forgotten) for forgotten in range(MOST_WIDTH) for shift in ran
 their stays to within 8 / 2**shift of the memory, but for the times of so many of the first slots of the frontier."""
 
 
-def _merged(
-    labels: NDArray[np.int64], longest: NDArray[np.int64], key: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the least entries of the labels of each key."""
-    order = np.argsort(key, kind="stable")
-    first = np.flatnonzero(np.r_[True, np.diff(key[order]) != 0])
-    return np.minimum.reduceat(labels[order], first), np.minimum.reduceat(longest[order], first)
+def _firsts(
+    key: NDArray[np.uint64], longest: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the label of least longest path of each key, an order of all by key, and where each key begins in it."""
+    order = np.lexsort((longest, key))
+    begins = np.flatnonzero(np.r_[True, np.diff(key[order]) != 0])
+    return order[begins], order, begins
 
 
 def _steps(instance: DagInstance, order: Sequence[int]) -> tuple[list[_Step], int]:

@@ -9,9 +9,18 @@ from hypothesis import HealthCheck, given, settings
 from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds import relaxed_diagram as module
 from formulations.dag.bounds.paths import ancestor_aware_path
-from formulations.dag.bounds.relaxed_diagram import RelaxedDiagram, narrow_order, relaxed_diagram
+from formulations.dag.bounds.relaxed_diagram import (
+    NOTHING_LEFT,
+    RelaxedDiagram,
+    narrow_order,
+    relaxed_diagram,
+    solved_diagram,
+)
+from formulations.dag.left_shift import left_shift
+from formulations.dag.windows import horizon
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective
+from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from tests.brute_force import optimum
 from tests.drawn_schedules import drawn_schedule
@@ -68,6 +77,33 @@ def test_merging_never_raises_the_bound(most_labels: int) -> None:
         whole = diagram.least_makespan(10_000)
         assert diagram.is_exact
         assert diagram.least_makespan(10_000, most_labels=most_labels) <= whole <= best
+
+
+def test_placements_fit_and_keep_the_longest_path() -> None:
+    """Tests that placements of tiny instances and of drawn ones are within memory and take as long as their labels."""
+    drawn = [drawn_schedule(number)[0] for number in range(10)]
+    placed = 0
+    for instance in [skipping_blocks(2, 3, 3), *map(tight_instance, range(40)), *drawn]:
+        diagram = RelaxedDiagram(instance, far_heads_and_tails(instance))
+        proven = diagram.least_makespan(horizon(instance))
+        gpu = diagram.placement() if diagram.longest < NOTHING_LEFT else None
+        if gpu is None:
+            continue
+        placed += 1
+        tasks = np.arange(instance.num_tasks)
+        schedule = left_shift(instance, gpu, np.argsort(instance.topological_order))
+        assert verify_dag_schedule(instance, schedule) == []
+        assert (schedule.start + instance.durations[tasks, gpu]).max() >= proven == diagram.longest
+    assert placed >= 30
+
+
+def test_the_placement_of_two_blocks_is_optimal() -> None:
+    """Tests that the placement which the bound of two blocks leaves is that of an optimal schedule."""
+    instance = skipping_blocks(2, 3, 3)
+    bound, gpu = solved_diagram(instance, horizon(instance))
+    schedule = left_shift(instance, gpu, np.arange(5))
+    assert int(schedule.start.max()) + 1 == bound == 34
+    assert solved_diagram(instance, 33) == (34, None)
 
 
 def random_schedule_holds(number: int) -> bool:
