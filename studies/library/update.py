@@ -50,7 +50,7 @@ class UpdatePlan:
         Names of methods and of bounds without search, in order, or `BOUNDS`; a problem skips the names that it does not
         know.
     time_limit
-        Seconds for each method except constructions and policies.
+        Seconds for each method except constructions and policies, for each bound, and for `BOUNDS` together.
     threads
         Threads of exact and improving methods.
     evaluations
@@ -192,7 +192,7 @@ class _Update:
             return False
         if method == BOUNDS or method in problem.bounds:
             names = None if method == BOUNDS else [method]
-            table = lower_bound(self.instance, objective=self.objective_name, methods=names)
+            table = lower_bound(self.instance, objective=self.objective_name, methods=names, time_limit=plan.time_limit)
             bound = best_bound(table.unless_interrupted())
             if bound is not None:
                 self._keep(known_bound(bound, None, 1), None)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp
 from formulations.dag.bounds.placed_paths import placed_paths, solved_placed_paths
+from formulations.time_left import without_limit
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import place_by_list
 from instances.clusters.cost_model import CostModel
@@ -18,7 +19,7 @@ from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from instances.generators.dag.planted import planted_optimum
 from solvers.backends import lns_starts as module
-from solvers.backends.lns_starts import is_guided, packed_schedule, placed_start, waste, waste_of_shares
+from solvers.backends.lns_starts import diagram_start, is_guided, packed_schedule, placed_start, waste, waste_of_shares
 from solvers.problem import DAG
 from solvers.solve import solve
 from tests.runs import run_with
@@ -120,3 +121,14 @@ def test_large_instances_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_tasks() -> None:
     """Tests that there is nothing to waste without tasks."""
     assert waste(DagInstance.from_lists([], num_gpus=2)).shape == (0, 2)
+
+
+def test_a_relaxed_diagram_gives_a_bound_and_a_start() -> None:
+    """Tests a chain of which each GPU holds half: what the diagram places is optimal, and nothing shorter is left."""
+    instance = DagInstance.from_lists(
+        [[2, 3]] * 4, [(0, 1, 7), (1, 2, 7), (2, 3, 7)], task_memory=[1] * 4, gpu_memory=[2, 2]
+    )
+    bound, schedule = diagram_start(instance, None, without_limit)
+    assert schedule is not None
+    assert bound == 17 == objective_value(instance, schedule, Objective.MAKESPAN)
+    assert diagram_start(instance, schedule, without_limit) == (17, None)

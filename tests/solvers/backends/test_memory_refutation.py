@@ -124,6 +124,7 @@ def test_cp_sat_takes_over_what_was_found(
     )
     monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: nothing)
     monkeypatch.setattr(cp_sat_module, "MAX_PAIRS_FOR_PROBING", 0)  # no down-sets either
+    monkeypatch.setattr(cp_sat_module, "is_narrow", lambda instance: False)  # nor a relaxed diagram
     outcome = cp_sat(split_chain, Objective.MAKESPAN, run_with(threads=threads, seed=0))
     assert outcome.schedule is not None
     assert objective_value(split_chain, outcome.schedule, Objective.MAKESPAN) == 18 == outcome.lower_bound

@@ -12,6 +12,7 @@ from instances.dag.schedule import DagSchedule
 from instances.library.ledger import KnownBound, KnownSchedule, Provenance, write_ledger
 from instances.library.library import LEDGER, read_library
 from solvers.confirmation.reproducer import read_reproducer
+from solvers.lower_bound import lower_bound
 from solvers.run.contradiction import ContradictionError
 from solvers.run.versions import version_of
 from solvers.solve import solve
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from instances.dag.instance import DagInstance
     from instances.library.library import Library
+    from solvers.bound_table import BoundTable
 
 pytestmark = pytest.mark.whole
 
@@ -217,6 +219,20 @@ def test_budgets_are_told(library: Library) -> None:
     jobs = done.entry("jobs-5", "total_completion").schedule
     assert jobs is not None
     assert (jobs.provenance.method, jobs.provenance.budget) == ("fifo", None)
+
+
+def test_bounds_get_the_time_limit(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a named bound, and all bounds together, are given the limit of the plan."""
+    limits = []
+
+    def recorded(*args: Any, time_limit: float | None = None, **options: Any) -> BoundTable:
+        limits.append(time_limit)
+        return lower_bound(*args, time_limit=time_limit, **options)
+
+    monkeypatch.setattr(update_module, "lower_bound", recorded)
+    entries = [library.entry("layered-8", "makespan")]
+    update_library(library, entries, UpdatePlan(methods=["bounds", "branched-paths"], time_limit=7.0))
+    assert limits and set(limits) == {7.0}
 
 
 def test_unknown_method() -> None:
