@@ -16,7 +16,7 @@ from formulations.dag.heads_and_tails import (
     start_behind,
 )
 from formulations.dag.incomparable_pairs import reachable
-from formulations.dag.interchangeable import interchangeable
+from formulations.dag.interchangeable import gpu_classes
 from formulations.dag.join import INFINITE
 from formulations.time_left import without_limit
 from instances.dag.contention import Contention
@@ -45,6 +45,7 @@ def far_heads_and_tails(
     makespan_at_most: int | None = None,
     contention: Contention = Contention.NONE,
     among: NDArray[np.bool_] | None = None,
+    share: float = SHARE_OF_TIME,
     seconds_left: Callable[[], float] = without_limit,
 ) -> HeadsAndTails:
     """Compute heads and tails from all ancestors and descendants; never below those of `heads_and_tails`.
@@ -63,8 +64,8 @@ def far_heads_and_tails(
     ----------
     makespan_at_most, contention, among
         As in `heads_and_tails`.
-    seconds_left
-        What is estimated to take more than `SHARE_OF_TIME` of these is left out.
+    share, seconds_left
+        What is estimated to take more than this share of these seconds is left out.
 
     References
     ----------
@@ -74,7 +75,7 @@ def far_heads_and_tails(
     around = heads_and_tails(instance, makespan_at_most=makespan_at_most, contention=contention, among=among)
     kept, like = _kept_gpus(instance, around.allowed)
     n, m, classes = instance.num_tasks, len(kept), len(np.unique(like))
-    seconds = min(MOST_SECONDS, SHARE_OF_TIME * seconds_left())
+    seconds = min(MOST_SECONDS, share * seconds_left())
     entries = n * n * m * classes
     if n * n * m * m > MOST_DISTANCES or entries * (instance.num_edges / max(n, 1) + 1) > STEPS_PER_SECOND * seconds:
         return around
@@ -137,9 +138,8 @@ def _kept_gpus(instance: DagInstance, allowed: NDArray[np.bool_]) -> tuple[NDArr
     Three stand for a class: between tasks on two GPUs of it, another one may be on a third.
     """
     like = np.arange(instance.num_gpus)
-    for members in map(list, interchangeable(instance).gpus):
-        if (allowed[:, members] == allowed[:, members[:1]]).all():
-            like[members] = min(members)
+    for members in gpu_classes(instance, allowed):
+        like[members] = members.min()
     kept = [k for k in range(len(like)) if np.count_nonzero(like[:k] == like[k]) < 3]
     return np.array(kept, dtype=np.int64), like
 

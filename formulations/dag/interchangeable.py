@@ -38,6 +38,21 @@ class Interchangeable:
     tasks: tuple[tuple[int, ...], ...] = ()
 
 
+def gpu_classes(instance: DagInstance, allowed: NDArray[np.bool_] | None = None) -> list[NDArray[np.int64]]:
+    """Return the GPUs in classes of which any two can be swapped; some have one member, and these come last.
+
+    Parameters
+    ----------
+    allowed
+        Pairs of task and GPU that are left, shape (n, m): GPUs that differ in these are alone. By default all are left.
+    """
+    like = [np.array(members) for members in interchangeable(instance).gpus]
+    if allowed is not None:
+        like = [members for members in like if (allowed[:, members] == allowed[:, members[:1]]).all()]
+    alone = np.setdiff1d(np.arange(instance.num_gpus), np.concatenate([np.zeros(0, dtype=np.int64), *like]))
+    return [*like, *(np.array([k]) for k in alone.tolist())]
+
+
 def interchangeable(instance: DagInstance) -> Interchangeable:
     """Find GPUs within a server, and GPUs that each make up a server; then whole servers of several GPUs; then tasks.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from formulations.dag.bounds.assignment_lp import AssignmentLp
 from formulations.dag.bounds.relaxed_diagram import solved_diagram
-from formulations.dag.interchangeable import interchangeable
+from formulations.dag.interchangeable import gpu_classes
 from formulations.dag.windows import horizon
 from heuristics.dag.arrays import dag_arrays, mean_transfer_delays
 from heuristics.dag.guided_lists import clustered_lists, iterated_lists
@@ -136,10 +136,8 @@ def placed_start(instance: DagInstance, objective: Objective, waste: NDArray[np.
 
 def segment_start(instance: DagInstance, objective: Objective) -> DagSchedule | None:
     """Return the best list schedule of placements that cut the tasks into stretches (`segment_placements`), or None."""
-    alone = set(range(instance.num_gpus)).difference(*interchangeable(instance).gpus)
-    classes = [np.array(members) for members in (*interchangeable(instance).gpus, *((k,) for k in sorted(alone)))]
     arrays = dag_arrays(instance)
-    made = [place_by_list(arrays, pinned=gpu) for gpu in segment_placements(instance, classes)]
+    made = [place_by_list(arrays, pinned=gpu) for gpu in segment_placements(instance, gpu_classes(instance))]
     found = [schedule for schedule in (schedule_of(instance, placed) for placed in made) if schedule is not None]
     return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
 
@@ -153,6 +151,8 @@ def diagram_start(
     ----------
     schedule
         One that is known; only shorter ones are looked for.
+    seconds_left
+        Asked as the diagram goes on; when nothing is left, what it proved and placed so far counts.
     """
     latest = horizon(instance)
     if schedule is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from formulations.dag.heads_and_tails import heads_and_tails, path_bound
-from formulations.dag.interchangeable import interchangeable
+from formulations.dag.interchangeable import gpu_classes
 from formulations.dag.windows import horizon
 from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
 from formulations.multipliers import highs_answer
@@ -92,7 +92,7 @@ def solved_placed_paths(
         return PlacedPaths(0)
     around = heads_and_tails(instance)
     proven = path_bound(instance, objective, around)
-    classes = _classes(instance)
+    classes = gpu_classes(instance)
     if not is_placed_program_small(instance, around, len(classes)) or seconds_left() <= 0:
         return PlacedPaths(proven)
     latest = horizon(instance)
@@ -124,13 +124,6 @@ def is_placed_program_small(instance: DagInstance, around: HeadsAndTails, num_cl
 def _allowed_classes(around: HeadsAndTails, classes: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
     """Return which classes have a GPU that is left for each task, shape (n, classes)."""
     return np.stack([around.allowed[:, members].any(axis=1) for members in classes], axis=1)
-
-
-def _classes(instance: DagInstance) -> list[NDArray[np.int64]]:
-    """Return the GPUs in classes of which any two can be swapped; some have one member."""
-    like = [np.array(members) for members in interchangeable(instance).gpus]
-    alone = np.setdiff1d(np.arange(instance.num_gpus), np.concatenate([np.zeros(0, dtype=np.int64), *like]))
-    return [*like, *(np.array([k]) for k in alone.tolist())]
 
 
 def near_classes(delays: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:

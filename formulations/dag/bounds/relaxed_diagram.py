@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from formulations.dag.ancestor_balls import SHARE_OF_TIME, far_heads_and_tails
+from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.paths import ancestor_aware_path
 from formulations.dag.heads_and_tails import path_bound
-from formulations.dag.interchangeable import interchangeable
+from formulations.dag.interchangeable import gpu_classes
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.refuter import largest_refuted
 from formulations.dag.windows import horizon
 from formulations.time_left import without_limit
+from instances.dag.graph import predecessors, successors
 from instances.dag.instance import NO_LIMIT
 from instances.dag.objective import Objective
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from formulations.dag.heads_and_tails import HeadsAndTails
+    from instances.dag.graph import Adjacency
     from instances.dag.instance import DagInstance
 
 
@@ -30,7 +33,7 @@ MOST_WIDTH = 6
 """Largest frontier: the placements of so many tasks at once are told apart."""
 
 MOST_LABELS = 2_000
-"""Largest number of labels in a layer; where there are more, like ones are merged."""
+"""Largest number of labels in a layer; where there are more, similar ones are merged."""
 
 SHIFTS = 16
 """A label is compared with so many of the same placement that sort before it, to see whether one dominates it."""
@@ -75,12 +78,11 @@ def solved_diagram(
     seconds_left
         Asked between tasks; when nothing is left, the largest bound so far counts.
     """
-    around = far_heads_and_tails(instance, seconds_left=lambda: SHARE_OF_HEADS / SHARE_OF_TIME * seconds_left())
+    around = far_heads_and_tails(instance, share=SHARE_OF_HEADS, seconds_left=seconds_left)
     proven, gpu, least = path_bound(instance, Objective.MAKESPAN, around), None, latest + 1
     is_possible = instance.num_tasks > 0 and bool(around.allowed.any(axis=1).all())
-    if not is_possible or not is_narrow(instance):
+    if not is_possible or (diagram := RelaxedDiagram(instance, around)).width > MOST_WIDTH:
         return SolvedDiagram(proven, None)
-    diagram = RelaxedDiagram(instance, around)
 
     def is_refuted(makespan: int) -> bool:
         """Say whether the diagram proves more, and keep what it proves and places in any case."""
@@ -105,38 +107,46 @@ def narrow_order(instance: DagInstance) -> list[int]:
 
     The next task is one of those that leave the fewest such tasks, of these one whose predecessors came last.
     """
-    n = instance.num_tasks
-    before: list[list[int]] = [[] for _ in range(n)]
-    behind: list[list[int]] = [[] for _ in range(n)]
-    for tail, head in instance.edges.tolist():
-        before[head].append(tail)
-        behind[tail].append(head)
+    before, behind = _neighbours(predecessors(instance)), _neighbours(successors(instance))
     waits, open_ends = [len(tasks) for tasks in before], [len(tasks) for tasks in behind]
-    ready, place = [task for task in range(n) if waits[task] == 0], dict[int, int]()
+    place = dict[int, int]()
 
     def cost(task: int) -> tuple[int, int, int]:
         closed = sum(open_ends[other] == 1 for other in before[task])
         return bool(behind[task]) - closed, -max((place[other] for other in before[task]), default=-1), task
 
+    ready = [cost(task) for task in range(instance.num_tasks) if waits[task] == 0]
+    heapq.heapify(ready)
     while ready:
-        task = min(ready, key=cost)
-        ready.remove(task)
+        task = heapq.heappop(ready)[-1]
+        if task in place:
+            continue  # it was ready at a larger cost before
         place[task] = len(place)
+        changed = []
         for other in before[task]:
             open_ends[other] -= 1
+            if open_ends[other] == 1:
+                changed += [last for last in behind[other] if last not in place and waits[last] == 0]
         for follower in behind[task]:
             waits[follower] -= 1
             if waits[follower] == 0:
-                ready.append(follower)
+                changed.append(follower)
+        for other in changed:
+            heapq.heappush(ready, cost(other))
     return list(place)
 
 
+def _neighbours(adjacency: Adjacency) -> list[list[int]]:
+    """Return the neighbours of every task."""
+    return [tasks.tolist() for tasks in np.split(adjacency.tasks, adjacency.offsets[1:-1])]
+
+
 class _Step(NamedTuple):
-    """One task: the slot of its finish or None, slots and delays, shape (m, m), of its predecessors, slots freed."""
+    """One task: the slot of its finish or None, slots and edges of its predecessors, slots freed."""
 
     task: int
     slot: int | None
-    inputs: list[tuple[int, NDArray[np.int64]]]
+    inputs: list[tuple[int, int]]
     freed: list[int]
 
 
@@ -157,11 +167,11 @@ class RelaxedDiagram:
 
     A label holds, for every task of the frontier (placed, with successors to come) and every GPU, a time before which
     the task cannot finish on that GPU, infinite where it is not; and for every GPU the memory of its current *stay*:
-    of the tasks put on it since a task of the frontier was last absent from it. A label ends where a finish and the
-    tail behind it exceed the makespan, or a stay exceeds the memory. Labels that agree in all of this once equal GPUs
-    are swapped are one, dominated ones are dropped, and where there are too many, like ones are merged into their
-    least entries. GPUs run tasks at the same time here, and what a stay left behind is forgotten, so that every
-    schedule has its label (docs/bounds.md, section 3.20).
+    of the tasks put on it since it last held no task of the frontier. A label is dropped where a finish and the tail
+    behind it exceed the makespan, or where a stay exceeds the memory. Labels that agree in all of this, once equal GPUs
+    are swapped, are one; dominated ones are dropped; and where there are too many, similar ones are merged into their
+    least entries. GPUs may run several tasks at once here, and the memory of past stays is forgotten, so that every
+    schedule has a label (docs/bounds.md, section 3.20).
 
     Parameters
     ----------
@@ -188,9 +198,9 @@ class RelaxedDiagram:
         self._steps, self.width = _steps(instance, narrow_order(instance))
         self.is_exact, self.longest, self._layers = False, NOTHING_LEFT, list[_Layer]()
         self._last = 0
-        alike = [np.array(members) for members in interchangeable(instance).gpus]
-        pairs = around.allowed
-        self._classes = [members for members in alike if (pairs[:, members] == pairs[:, members[:1]]).all()]
+        classes = gpu_classes(instance, around.allowed)
+        self._class_of = {int(k): members for members in classes for k in members}
+        self._classes = [members for members in classes if len(members) > 1]
         everything = int(instance.task_memory.sum())
         limits = np.where(instance.gpu_memory == NO_LIMIT, everything, instance.gpu_memory)
         self._memory = np.minimum(limits, everything)
@@ -212,7 +222,8 @@ class RelaxedDiagram:
             if seconds_left() <= 0:
                 return 0
             start = np.broadcast_to(heads[task], (len(labels), len(heads[task])))
-            for used, delays in inputs:
+            for used, edge in inputs:
+                delays = self._instance.transfer_delays(edge)
                 start = np.maximum(start, (labels[:, used, :, None] + delays).min(axis=1))
             finish, stay = start + durations[task], labels[:, width] + task_memory[task]
             fits = allowed[task] & (finish + tails[task] <= at_most) & (stay <= self._memory)
@@ -271,7 +282,7 @@ class RelaxedDiagram:
         left, gpu = self._memory.copy(), np.zeros(self._instance.num_tasks, dtype=np.int64)
         for number in sorted(range(len(stays)), key=lambda number: -needs[number]):
             first, tasks = stays[number]
-            like = next((members for members in self._classes if first in members), np.array([first]))
+            like = self._class_of[first]
             best = like[left[like].argmax()]
             left[best] -= needs[number]
             gpu[tasks] = best
@@ -370,7 +381,7 @@ def _steps(instance: DagInstance, order: Sequence[int]) -> tuple[list[_Step], in
         incoming[head].append((tail, edge))
     slots, free, steps, width = dict[int, int](), list[int](), list[_Step](), 0
     for task in order:
-        inputs = [(slots[other], instance.transfer_delays(edge)) for other, edge in incoming[task]]
+        inputs = [(slots[other], edge) for other, edge in incoming[task]]
         freed = []
         for other, _ in incoming[task]:
             successors_left[other] -= 1
