@@ -11,36 +11,27 @@ from copy import copy
 from fractions import Fraction
 from graphlib import TopologicalSorter
 from math import ceil, inf
-
-NEVER = inf  # later than any time, more than any memory; all other numbers but bytes per tick are integers
-
-
-def text_of(path):
-    """Return the text of a file, compressed if its name ends in .gz."""
-    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
-        return file.read()
+from pathlib import Path
 
 
 class Instance:
     """The numbers of an instance: tasks i, GPUs k, edges (tail, head, bytes); all else only forbids schedules."""
 
-    def __init__(self, path):
-        """Read a file of format optgap/dag."""
+    def __init__(self, text):
+        """Read the text of a file of format optgap/dag."""
         twice = []  # how many keys of each object are there again
-        hook = lambda pairs: twice.append(len(pairs) - len(dict(pairs))) or dict(pairs)  # noqa: E731
-        document = json.loads(text_of(path), object_pairs_hook=hook)
+        document = json.loads(text, object_pairs_hook=lambda a: twice.append(len(a) - len(dict(a))) or dict(a))
         if document["format"] != "optgap/dag" or document["version"] not in (1, 2):
             raise ValueError("the instance is no file of format optgap/dag, version 1 or 2")
         tasks, jobs = document["tasks"], document.get("jobs", [{"release": 0, "weight": 1}])
         self.capacity = [gpu["memory_bytes"] for gpu in document["gpus"]]
-        gpus = self.gpus = range(len(self.capacity))
-        self.n, self.m = len(tasks), len(gpus)
+        self.n, self.m, self.gpus = len(tasks), len(self.capacity), range(len(self.capacity))
         self.duration = [task["durations"] for task in tasks]
         self.memory, self.job = ([task.get(key, 0) for task in tasks] for key in ("memory_bytes", "job"))
         self.release, self.weight = [job["release"] for job in jobs], [job["weight"] for job in jobs]
         self.before, self.after = [[] for _ in tasks], [[] for _ in tasks]
         latency, speed = document["links"]["latency_ticks"], document["links"]["bytes_per_tick"]
-        edges, pairs = document["edges"], [(k, l) for k in gpus for l in gpus if k != l]
+        edges, pairs, gpus = document["edges"], [(k, l) for k in self.gpus for l in self.gpus if k != l], self.gpus
         sizes = [*self.memory, *self.release, *self.weight, *[b for *_, b in edges], *[latency[k][l] for k, l in pairs]]
         sizes += [size for row in (self.capacity, *self.duration) for size in row if size is not None]
         numbers = [(size, 2**53 + 1) for size in sizes] + [(job, len(jobs)) for job in self.job]
@@ -48,7 +39,7 @@ class Instance:
         numbers += [(len(row) - self.m, 1) for row in (latency, speed, *latency, *speed, *self.duration)]
         is_whole = all(type(number) is int and 0 <= number < end for number, end in numbers)
         is_once = not any(twice) and len({(tail, head) for tail, head, _ in edges}) == len(edges)
-        if not (is_whole and is_once and all(0 < speed[k][l] < NEVER for k, l in pairs)):
+        if not (is_whole and is_once and all(0 < speed[k][l] < inf for k, l in pairs)):
             raise ValueError("the instance: expected integers from 0 to 2**53, speeds above 0, keys and edges once")
         for tail, head, data in edges:
             delay = [[latency[k][l] + ceil(data / speed[k][l]) if k != l and data else 0 for l in gpus] for k in gpus]
@@ -59,29 +50,25 @@ class Instance:
 
 
 def least_start(items, free):
-    """Return when a task can start at the earliest, given (elsewhere, here, duration, memory) of its predecessors.
-
-    Those on its own GPU run there one by one, not before `here`, and fit into the `free` bytes; all others arrive from
-    `elsewhere`. Those that arrive after the latest arrival theta are on the GPU: the least value over theta holds.
-    """
-    best = NEVER
-    for theta in {-1, *(item[0] for item in items if item[0] < NEVER)}:
-        local = sorted(item[1:] for item in items if item[0] > theta)  # heads may be NEVER
-        end = 0 if sum(memory for _, _, memory in local) <= free else NEVER
+    """Return when a task can start, given (arrival from elsewhere, start here, duration, memory) of tasks before it."""
+    best = inf  # if theta is the latest arrival, all that would arrive later are here, one by one
+    for theta in {-1, *(item[0] for item in items if item[0] < inf)}:
+        local = sorted(item[1:] for item in items if item[0] > theta)  # heads may be inf
+        end = 0 if sum(memory for _, _, memory in local) <= free else inf
         for head, duration, _ in local:
             end = max(end, head) + duration
-        best = min(best, max([end, *(item[0] for item in items if item[0] <= theta)]))
+        best = min(best, max(end, theta))
     return best
 
 
 class Known:
-    """What holds of schedules within a limit (or None) by choices made; lists in lists are replaced, not changed."""
+    """What holds of schedules within a limit by choices made; lists in lists are replaced, not changed."""
 
     def __init__(self, instance, objective, limit):
         """Begin with releases and the GPUs that are allowed."""
         one, self.instance, self.limit, self.is_makespan = instance, instance, limit, objective == "makespan"
         self.allowed, self.before, self.after = list(one.allowed), one.before, one.after
-        zeros = [[0 if k in gpus else NEVER for k in one.gpus] for gpus in one.allowed]
+        zeros = [[0 if k in gpus else inf for k in one.gpus] for gpus in one.allowed]
         heads = [[one.release[job] + ticks for ticks in row] for job, row in zip(one.job, zeros)]
         self.rows = [heads, zeros, list(zeros)][: 2 if self.is_makespan else 3]  # tails to the end, and of the job
         self.settle(range(one.n))
@@ -89,10 +76,11 @@ class Known:
     def settle(self, tasks):
         """Compute again what follows from changes of some tasks, without pairs of a task and a GPU that cannot be."""
         one, stale, fresh, heads = self.instance, set(tasks), set(), self.rows[0]
-        order = list(TopologicalSorter({i: [h for h, _ in near] for i, near in enumerate(self.before)}).static_order())
+        links = dict(enumerate([h for h, _ in near] for near in self.before))
+        order = self.order = list(TopologicalSorter(links).static_order())
         inside = [[edge for edge in near if one.job[edge[0]] == job] for near, job in zip(self.after, one.job)]
         back = [(order[::-1], near, self.before) for near in (self.after, inside)]
-        while stale and (self.limit is None or all(self.allowed)):  # else no schedule is left
+        while stale and all(self.allowed):  # else no schedule is left
             for rows, (tasks, near, far) in zip(self.rows, [(order, self.before, self.after), *back]):
                 late = stale.union(j for i in stale for j, _ in far[i])
                 for i in tasks:
@@ -100,34 +88,47 @@ class Known:
                         rows[i] = row
                         fresh.add(i)
                         late.update(j for j, _ in far[i])
-            fresh, stale, self.least = fresh | stale, set(), [0 if self.is_makespan else r for r in one.release]
+            fresh, stale, self.due = fresh | stale, set(), [self.limit] * len(one.weight)
+            self.least = [0 if self.is_makespan else tick for tick in one.release]
             for i, job in enumerate(one.job):
                 ends = (heads[i][k] + one.duration[i][k] + self.rows[-1][i][k] for k in self.allowed[i])
                 self.least[job] = max(self.least[job], min(ends, default=0))
-            self.due = [NEVER if self.limit is None else self.limit] * len(one.weight)
-            if self.limit is not None and not self.is_makespan:  # others complete at their least time or later
+            if not self.is_makespan and self.limit < inf:  # others complete at their least time or later
                 spare = self.limit - sum(weight * time for weight, time in zip(one.weight, self.least))
-                self.due = [t + spare // w if w else NEVER for t, w in zip(self.least, one.weight)]
+                self.due = [t + spare // w if w else inf for t, w in zip(self.least, one.weight)]
             for i, k in [(i, k) for i, gpus in enumerate(self.allowed) for k in gpus]:
                 end = heads[i][k] + one.duration[i][k]
-                if max(rows[i][k] for rows in self.rows) >= NEVER or end + self.rows[-1][i][k] > self.due[one.job[i]]:
+                if max(rows[i][k] for rows in self.rows) >= inf or end + self.rows[-1][i][k] > self.due[one.job[i]]:
                     self.allowed[i] = self.allowed[i] - {k}
                     stale.add(i)
-            if not stale:
-                stale, fresh = self.take_turns(fresh), set()
+            stale, fresh = (stale, fresh) if stale else (self.take_turns(fresh), set())
 
     def row(self, i, near, rows):
         """Return when task i can start on each GPU at the earliest, by its neighbours and what was known."""
-        one, row = self.instance, [NEVER] * self.instance.m
+        one, row = self.instance, [inf] * self.instance.m
         ends = [[(l, rows[h][l] + one.duration[h][l]) for l in self.allowed[h]] for h, _ in near]
         for k in self.allowed[i]:
             items = []
             for (h, delay), places in zip(near, ends):
-                elsewhere, here = min([end + delay[l][k] for l, end in places if l != k], default=NEVER), rows[h][k]
-                items.append((elsewhere, here, one.duration[h][k] if here < NEVER else 0, one.memory[h]))
-            free = NEVER if one.capacity[k] is None else one.capacity[k] - one.memory[i]
+                elsewhere, here = min([end + delay[l][k] for l, end in places if l != k], default=inf), rows[h][k]
+                if elsewhere > rows[i][k]:  # else it is there by the start that is known
+                    items.append((elsewhere, here, one.duration[h][k] if here < inf else 0, one.memory[h]))
+            free = inf if one.capacity[k] is None else one.capacity[k] - one.memory[i]
             row[k] = max(rows[i][k], least_start(items, free))
         return row
+
+    def look_far(self, i, is_tail):
+        """Compute the head of task i by all h before it, or its tail by all behind, as far away as `row` says."""
+        one, near, apart, rows = self.instance, self.before if is_tail else self.after, {}, {}
+        for k in self.allowed[i]:
+            rows = apart[k] = {i: [0 if l == k else inf for l in one.gpus]}  # from the end of h on l to that of i on k
+            for h in self.order[:: 1 if is_tail else -1]:
+                if inside := [edge for edge in near[h] if edge[0] in rows]:
+                    rows[h] = [0] * one.m
+                    rows[h] = self.row(h, inside, rows)
+        far = [(h, [{k: apart[k][h][l] - one.duration[i][k] for k in apart} for l in one.gpus]) for h in rows if h != i]
+        self.rows[is_tail][i] = self.row(i, far, self.rows[is_tail])
+        self.settle({i})
 
     def take_turns(self, fresh):
         """Say that task j waits for task i, or comes first, on the one GPU that i has left, where only that fits."""
@@ -171,12 +172,6 @@ class Known:
         self.rows = [[list(map(min, zip(*rows))) for rows in zip(*side)] for side in sides]
         self.settle(range(self.instance.n))
 
-    def overlap(self, i, k, begin, end):
-        """Return how long task i runs at least inside [begin, end] if it is on GPU k: at one end of its window."""
-        duration, latest = self.instance.duration[i][k], self.due[self.instance.job[i]] - self.rows[-1][i][k]
-        early = min(self.rows[0][i][k] + duration, end) - max(self.rows[0][i][k], begin)
-        return max(0, min(early, min(latest, end) - max(latest - duration, begin)))
-
     def weigh(self, loads):
         """Remove GPUs on which a task costs too much by multipliers u of windows, bytes, tasks and edges."""
         one, slack, costs = self.instance, 0, [dict.fromkeys(gpus, 0) for gpus in self.allowed]
@@ -185,7 +180,10 @@ class Known:
             if word in ("window", "memory"):
                 slack += u * (max(0, rest[1] - rest[0]) if rest else one.capacity[first])
                 for i in [i for i in range(one.n) if first in costs[i]]:
-                    costs[i][first] += u * (self.overlap(i, first, *rest) if rest else one.memory[i])
+                    duration, early = one.duration[i][first], self.rows[0][i][first]
+                    late = self.due[one.job[i]] - self.rows[-1][i][first] - duration  # runs overlap least at one end
+                    runs = [min(start + duration, rest[1]) - max(start, rest[0]) for start in (early, late) if rest]
+                    costs[i][first] += u * (max(0, min(runs)) if rest else one.memory[i])
             elif word == "task":
                 alone[first] += u
             else:  # the tail of the edge pays a share of its delay, one per GPU, and the head the least that is left
@@ -202,7 +200,7 @@ class Known:
             slack += ends * self.due[one.job[i]] if ends else 0
             for k in costs[i]:
                 costs[i][k] += starts * self.rows[0][i][k] + ends * (one.duration[i][k] + self.rows[-1][i][k])
-        slack -= sum(min(cost.values(), default=NEVER) for cost in costs)  # never if a task has no GPU left
+        slack -= sum(min(cost.values(), default=inf) for cost in costs)  # never if a task has no GPU left
         self.allowed = [{k for k in cost if cost[k] - min(cost.values()) <= slack} for cost in costs]
 
 
@@ -220,7 +218,7 @@ def check_refuted(instance, objective, lines):
     (limit,) = integers(lines[0], {"deadline": 1})
     outer, state, loads = [], Known(instance, objective, limit), []
     counts = {"suppose": 2, "before": 2, "early": 2, "late": 2, "gpus": 1, "times": 2, "reduce": 0, "contradiction": 0}
-    counts |= {"window": 4, "memory": 2, "task": 2, "edge": 3 + instance.m}
+    counts |= {"window": 4, "memory": 2, "task": 2, "ancestors": 1, "descendants": 1, "edge": 3 + instance.m}
     for line in lines[1:]:
         word, numbers = line[0], integers(line, counts)
         if word in ("suppose", "before", "early", "late"):
@@ -229,6 +227,8 @@ def check_refuted(instance, objective, lines):
         elif word in ("gpus", "times"):
             on_gpus = [("suppose", numbers[0], k) for k in state.allowed[numbers[0]]]
             state.keep_common(on_gpus if word == "gpus" else [("early", *numbers), ("late", *numbers)])
+        elif word in ("ancestors", "descendants"):
+            state.look_far(*numbers, word == "descendants")
         elif word in ("window", "memory", "task", "edge"):
             loads.append((word, *numbers))
         else:
@@ -236,27 +236,25 @@ def check_refuted(instance, objective, lines):
             loads = []
             if word == "reduce":
                 state.settle(range(instance.n))
-            elif all(state.allowed):
-                raise ValueError(f"in {[choice for _, choice in outer]}: expected more work than there is time")
+            elif all(state.allowed) or not (outer or line is lines[-1]):
+                raise ValueError(f"{outer and outer[-1][1]}: expected more work than there is time, nothing after it")
             elif outer:
                 state, refuted = outer.pop()
                 state = state.with_choice(*refuted, False)
-            elif line is lines[-1]:
-                return limit + 1
             else:
-                break
-    raise ValueError("refuted: expected a contradiction outside of all blocks, and nothing after it")
+                return limit + 1
+    raise ValueError("refuted: expected a contradiction outside of all blocks at last")
 
 
 def check_columns(instance, objective, lines):
     """Return the bound on the weighted completion by the cheapest set of tasks of every GPU at prices of tasks."""
-    numbers = [(line[0], *integers(line, {"fineness": 2, "weight": 2, "price": 2})) for line in lines]
-    values = {(word, i): value for word, i, value in numbers}
+    counts = {"fineness": 2, "weight": 2, "price": 2}
+    values = {(line[0], i): value for line in lines for i, value in [integers(line, counts)]}
     share, price = ([values.get((name, i), 0) for i in range(instance.n)] for name in ("weight", "price"))
     fineness = values.get(("fineness", 0), 0)
     if objective != "weighted_completion" or fineness < 1 or len(lines) != len(values):
         raise ValueError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
-    value, state = sum(reward for reward, part in zip(price, share) if part), Known(instance, objective, None)
+    value, state = sum(reward for reward, part in zip(price, share) if part), Known(instance, objective, inf)
     for j, weight in enumerate(instance.weight):
         if j not in instance.job:
             value += fineness * weight * instance.release[j]
@@ -278,14 +276,16 @@ def check_columns(instance, objective, lines):
 
 def check(instance_path, certificate_path):
     """Return objective and bound that a certificate proves of an instance; raises an error if it does not."""
-    lines = [line.split() for line in text_of(certificate_path).splitlines()]
+    files = [(path, Path(path).read_bytes()) for path in (instance_path, certificate_path)]
+    instance, proof = [(gzip.decompress(data) if path.endswith(".gz") else data).decode() for path, data in files]
+    lines = [line.split() for line in proof.splitlines()]
     top = [line[: 2 if place == 0 else 1] for place, line in enumerate(lines[:4])]
     if top != [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]] or lines[-1] != ["end"] or [] in lines:
         raise ValueError("expected the lines optgap-certificate 1, objective, bound, proof, and at last end")
     objective, (bound,), kind = " ".join(lines[1][1:]), integers(lines[2], {"bound": 1}), " ".join(lines[3][1:])
     if objective not in ("makespan", "weighted_completion") or kind not in ("refuted", "columns"):
         raise ValueError(f"expected a known objective and kind of proof, got {objective} and {kind}")
-    proved = (check_columns if kind == "columns" else check_refuted)(Instance(instance_path), objective, lines[4:-1])
+    proved = (check_columns if kind == "columns" else check_refuted)(Instance(instance), objective, lines[4:-1])
     if proved != bound:
         raise ValueError(f"bound {bound}: expected {proved}, which is what the proof gives")
     return objective, bound

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -82,10 +82,7 @@ def far_heads_and_tails(
     is_thorough = entries * n * m / 6 <= THOROUGH_STEPS_PER_SECOND * seconds
     ends = instance.job_of_task[instance.edges]
     has_own_edges = bool((ends[:, 0] == ends[:, 1]).all())
-    forward, backward = (
-        side._replace(latency=side.latency[np.ix_(kept, kept)], bytes_per_tick=side.bytes_per_tick[np.ix_(kept, kept)])
-        for side in path_sides(instance)
-    )
+    forward, backward = _sides(instance, kept)
     place_of_gpu, first_of_kept = np.searchsorted(kept, like), np.searchsorted(kept, like[kept])
     while around.allowed.any(axis=1).all():
         raised = _far_heads_and_tails(
@@ -100,7 +97,8 @@ def far_heads_and_tails(
             around.tails[:, kept],
             _work_between(instance, around.allowed),
             is_thorough,
-        )
+            (True, True),
+        )[:2]
         heads, tails = (values[:, place_of_gpu] for values in raised)
         allowed = around.allowed & (heads < INFINITE) & (tails < INFINITE)
         if makespan_at_most is not None:
@@ -111,6 +109,64 @@ def far_heads_and_tails(
         if is_settled or seconds_left() <= 0:
             break
     return around
+
+
+class Distances(NamedTuple):
+    """Least ticks between the starts of a task on GPU k and of an ancestor or descendant on l; -1 without a path."""
+
+    ticks: NDArray[np.int64]  # (n, n, places, places): task, other task, places of k and l
+    task_place: NDArray[np.int64]  # (m, m), of k by k and l
+    other_place: NDArray[np.int64]  # (m, m), of l by k and l
+
+
+def join_aware_distances(
+    instance: DagInstance, allowed: NDArray[np.bool_], *, seconds_left: Callable[[], float] = without_limit
+) -> tuple[Distances, Distances] | None:
+    """Return distances on GPUs that are allowed, to ancestors and to descendants, by join-aware rules alone.
+
+    Those to the ancestors h of a task i are the tails of h in the graph of the ancestors of i, those to its descendants
+    their heads in the graph of the descendants of i. `far_heads_and_tails` has larger ones. None where they take too
+    much time or memory.
+    """
+    kept, like = _kept_gpus(instance, allowed)
+    n, places = instance.num_tasks, len(kept)
+    entries, seconds = n * n * places * len(np.unique(like)), min(MOST_SECONDS, SHARE_OF_TIME * seconds_left())
+    if (
+        n * n * places**2 > MOST_DISTANCES
+        or entries * (instance.num_edges / max(n, 1) + 1) > STEPS_PER_SECOND * seconds
+    ):
+        return None
+    first = np.searchsorted(kept, like)
+    second = np.array([np.flatnonzero(like[kept] == k)[:2].max() for k in like])
+    is_beside = (like[:, None] == like) & ~np.eye(len(like), dtype=np.bool_)
+    places_of = np.broadcast_to(first[:, None], is_beside.shape), np.where(is_beside, second, first)
+    tables = [
+        _far_heads_and_tails(
+            *_sides(instance, kept),
+            instance.durations[:, kept],
+            instance.task_memory,
+            instance.gpu_memory[kept],
+            np.searchsorted(kept, like[kept]),
+            allowed[:, kept],
+            np.zeros((n, places), dtype=np.int64),
+            np.zeros((n, places), dtype=np.int64),
+            np.zeros((n, n), dtype=np.int64),
+            False,
+            (is_tail, not is_tail),
+        )[3 if is_tail else 2]
+        for is_tail in (False, True)
+    ]
+    before, behind = (Distances(table, *places_of) for table in tables)
+    return before, behind
+
+
+def _sides(instance: DagInstance, kept: NDArray[np.int64]) -> tuple[PathSide, PathSide]:
+    """Return both directions of the edges with the links of some GPUs only."""
+    forward, backward = (
+        side._replace(latency=side.latency[np.ix_(kept, kept)], bytes_per_tick=side.bytes_per_tick[np.ix_(kept, kept)])
+        for side in path_sides(instance)
+    )
+    return forward, backward
 
 
 def _work_between(instance: DagInstance, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -157,17 +213,23 @@ def _far_heads_and_tails(
     tails: NDArray[np.int64],
     work_between: NDArray[np.int64],
     is_thorough: bool,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return raised heads and tails, shapes (n, m); `like[k]` is the first GPU that can be swapped with k."""
+    has: tuple[bool, bool],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return raised heads and tails, shapes (n, m), and distances between starts, to tasks before and behind each task.
+
+    `like[k]` is the first GPU that can be swapped with k; `has` says whether distances are heads, and whether tails.
+    """
     n, m = durations.shape
     sizes = (durations, task_memory, gpu_memory, like)
     # Distances between starts, -1 for no path, twice, so that the other tasks of a task lie side by side in memory.
     before = np.full((n, n, m, m), -1, dtype=np.int64)  # task, ancestor, their GPUs
     behind = before.copy()  # task, descendant, their GPUs
-    _raise_distances(forward, sizes, allowed, work_between, False, is_thorough, before, behind)
-    _raise_distances(backward, sizes, allowed, work_between, True, is_thorough, behind, before)
+    if has[0]:
+        _raise_distances(forward, sizes, allowed, work_between, False, is_thorough, before, behind)
+    if has[1]:
+        _raise_distances(backward, sizes, allowed, work_between, True, is_thorough, behind, before)
     raised_heads = _raised(forward, sizes, allowed, before, False, heads)
-    return raised_heads, _raised(backward, sizes, allowed, behind, True, tails)
+    return raised_heads, _raised(backward, sizes, allowed, behind, True, tails), before, behind
 
 
 @inner_kernel

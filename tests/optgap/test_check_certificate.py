@@ -130,6 +130,16 @@ def test_no_edit_changes_an_accepted_claim_by_paths(edits: int, tmp_path: Path) 
     refused_edits(paths, edits)
 
 
+@pytest.mark.parametrize("edits", [50, pytest.param(2_000, marks=pytest.mark.slow)])
+def test_no_edit_changes_an_accepted_claim_by_ancestors(edits: int, tmp_path: Path) -> None:
+    """Tests the same where heads from all ancestors prove the bound: memory holds two tasks of a chain of six."""
+    edges = [(i, i + 1, 10) for i in range(5)]
+    instance = DagInstance.from_lists([[5] * 3] * 6, edges, task_memory=[1] * 6, gpu_memory=[2] * 3)
+    paths = written(instance, Objective.MAKESPAN, tmp_path)
+    assert "ancestors" in Path(paths[1]).read_text()
+    refused_edits(paths, edits)
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -231,7 +241,7 @@ def next_state(state: Known, schedule: DagSchedule, rng: random.Random) -> Known
     """Return what follows from one step that a certificate may take, where the schedule keeps to what is chosen."""
     start, tasks = schedule.start.tolist(), range(state.instance.n)
     i, j, tick = rng.choice(tasks), rng.choice(tasks), rng.randrange(20)
-    step = rng.choice(["suppose", "before", "early", "late", "gpus", "times", "reduce"])
+    step = rng.choice(["suppose", "before", "early", "late", "gpus", "times", "reduce", "ancestors", "descendants"])
     if step == "suppose":
         k = rng.choice(state.instance.gpus)
         return state.with_choice("suppose", i, k, k == schedule.gpu[i])
@@ -244,7 +254,9 @@ def next_state(state: Known, schedule: DagSchedule, rng: random.Random) -> Known
             return state.with_choice("before", i, j, start[i] < start[j])
         except ValueError:  # not on one GPU as far as is known, or linked
             return state
-    if step == "reduce":
+    if step in ("ancestors", "descendants"):
+        state.look_far(i, step == "descendants")
+    elif step == "reduce":
         state.weigh(random_loads(state, rng))
         state.settle(tasks)
     else:
@@ -266,7 +278,7 @@ def keeps_a_schedule(instance: DagInstance, objective: Objective, rng: random.Ra
     ]
     end = found.objective if objective == Objective.MAKESPAN else max(finish)
     write_dag_instance(instance, folder / "instance.json")
-    state = Known(Instance(str(folder / "instance.json")), objective, found.objective)
+    state = Known(Instance((folder / "instance.json").read_text(encoding="utf-8")), objective, found.objective)
     for _ in range(15):
         state = next_state(state, found.schedule, rng)
         for i, k in enumerate(gpu):

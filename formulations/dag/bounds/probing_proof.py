@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from formulations.dag.bounds.ancestor_steps import AncestorSteps
 from formulations.dag.heads_and_tails import heads_and_tails
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.network import MEMORY_UNIT, network
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from formulations.dag.probing.load_rows import Loads
     from instances.dag.instance import DagInstance
 
-MOST_PASSES = 4
-"""Passes over all tasks."""
+MOST_PASSES = 12
+"""Passes over all tasks, unless one tells nothing."""
 
 TRIALS = 12
 """Effort of leaving out steps: so many times the number of cases that were tried until the makespan was refuted."""
@@ -35,10 +36,11 @@ MIDDLE = -1
 
 
 class ProofStep(NamedTuple):
-    """A task whose choices are tried: its GPUs, or starts before a tick and from it on. Without a task: loads."""
+    """A step: multipliers of loads, distances on what is left, or a task's ancestors, descendants, GPUs or starts."""
 
-    task: int | None = None
-    tick: int | None = None
+    word: Literal["loads", "left", "ancestors", "descendants", "gpus", "times"] = "loads"
+    task: int = 0
+    tick: int = MIDDLE
 
 
 class Refutation(NamedTuple):
@@ -74,20 +76,26 @@ class ProbingProof:
         self._network = network(instance)
         self._workspace = new_workspace(self._network)
         self._work = np.array([0, NO_LIMIT])
+        self._ancestors = AncestorSteps(instance, self._network, makespan, seconds_left)
         self.cases = 0
 
     def lines(self, most_cases: int) -> list[str] | None:
         """Return the lines of a proof that has the checker look at so many cases at most, None if there is none."""
         tasks = range(self._instance.num_tasks)
-        found = self._refuted(
-            [ProofStep(), *map(ProofStep, tasks), ProofStep(), *(ProofStep(task, MIDDLE) for task in tasks)]
-            * MOST_PASSES
-        )
+        by_gpus = [ProofStep(), *(ProofStep("gpus", task) for task in tasks)]
+        by_starts = [ProofStep(), *(ProofStep("times", task) for task in tasks)]
+        far = [ProofStep("ancestors", task) for task in self._ancestors.tasks]
+        far += [ProofStep("descendants", task) for task in self._ancestors.tasks[::-1]]
+        found = self._refuted([ProofStep("left"), *far, *by_gpus, *by_starts] * MOST_PASSES)
+        if found is None and far:  # rounds of loads are limited, so that narrower windows sometimes refute less
+            self._workspace = new_workspace(self._network)
+            found = self._refuted([*by_gpus, *[ProofStep("left"), *far, *by_gpus, *by_starts] * MOST_PASSES])
         if found is None:
             return None
         found = self._shortened(found, self.cases * (TRIALS + 1))
         blocks = sum(lines.count("contradiction") for lines in found.lines)
-        tried = sum(2 if step.tick is not None else self._instance.num_gpus for step in found.steps)
+        cost = {"loads": 0, "left": 0, "ancestors": 1, "descendants": 1, "gpus": self._instance.num_gpus, "times": 2}
+        tried = sum(cost[step.word] for step in found.steps)
         lines = [line for lines in found.lines for line in lines]
         return [*lines, *found.last] if blocks + tried <= most_cases else None
 
@@ -106,20 +114,31 @@ class ProbingProof:
     def _refuted(self, steps: Iterable[ProofStep]) -> Refutation | None:
         """Return the steps that tell something until the makespan is refuted, None if they do not refute it."""
         around = heads_and_tails(self._instance)
+        self._ancestors.begin(self._instance.allowed)
         state, kept = new_state(around.heads, around.tails, around.allowed), Refutation([], [], ["contradiction"])
         if not around.allowed.any(axis=1).all() or self._call(TIGHTEN, state)[0]:
             return kept
-        for step in [*steps, ProofStep()]:
-            if self._seconds_left() <= 0:
+        told, most_quiet = 0, 4 * self._instance.num_tasks + 3  # at least the steps of a pass, and what is before all
+        for number, step in enumerate([*steps, ProofStep()]):
+            if self._seconds_left() <= 0 or number - told > most_quiet:
                 return None
-            if step.task is None:
+            if step.word == "loads":
+                known = len(kept.steps)
                 last = self._weighed(state, kept)
                 if last is not None:
                     return kept._replace(last=last)
+                told = number if len(kept.steps) > known else told
                 continue
-            tried = self._tried(state, step)
+            if step.word == "left":
+                self._ancestors.begin(state.allowed)
+                kept.steps.append(step)
+                kept.lines.append([])
+                continue
+            is_far = step.word in ("ancestors", "descendants")
+            tried = self._looked_far(state, step) if is_far else self._tried(state, step)
             if tried is None:
                 continue
+            told = number
             kept.steps.append(tried[0])
             kept.lines.append(tried[1])
             if tried[2] is None or self._call(TIGHTEN, tried[2])[0]:
@@ -127,12 +146,24 @@ class ProbingProof:
             state = tried[2]
         return None
 
+    def _looked_far(self, state: State, step: ProofStep) -> tuple[ProofStep, list[str], State | None] | None:
+        """Return what `_tried` does, of a step that computes a head by all ancestors or a tail by all descendants."""
+        self.cases += 1
+        is_tail, allowed = step.word == "descendants", state.allowed.copy()
+        row = self._ancestors.row(step.task, state, is_tail=is_tail)
+        if (row == (state.tails if is_tail else state.heads)[step.task]).all():
+            return None
+        allowed[step.task] &= row < INFINITE
+        raised = new_state(state.heads, state.tails, allowed)
+        (raised.tails if is_tail else raised.heads)[step.task] = row
+        left = self._due(raised, [step.task]) if allowed[step.task].any() else None
+        return step, [f"{step.word} {step.task}"], left
+
     def _tried(self, state: State, step: ProofStep) -> tuple[ProofStep, list[str], State | None] | None:
         """Return the step with its tick, its lines, and what holds in all cases; None if that is nothing new."""
-        assert step.task is not None
         task, tick, gpus = step.task, step.tick, np.flatnonzero(state.allowed[step.task])
         choices: list[tuple[str, int]]
-        if tick is None:
+        if step.word == "gpus":
             choices = [("suppose", int(gpu)) for gpu in gpus] if len(gpus) > 1 else []
         else:
             early = int(state.heads[task, gpus].min())
@@ -151,16 +182,16 @@ class ProbingProof:
                 left.append(assumed)
         if not choices:
             return None
-        line = f"gpus {task}" if tick is None else f"times {task} {tick}"
+        line, step = f"gpus {task}" if step.word == "gpus" else f"times {task} {tick}", step._replace(tick=tick)
         if not left:
-            return ProofStep(task, tick), [*lines, line], None
+            return step, [*lines, line], None
         heads = np.min([case.heads for case in left], axis=0)
         tails = np.min([case.tails for case in left], axis=0)
         allowed = np.any([case.allowed for case in left], axis=0)
         is_new = (heads != state.heads) | (tails != state.tails) | (allowed != state.allowed)
         if not is_new.any():
             return None
-        return ProofStep(task, tick), [*lines, line], new_state(heads, tails, allowed)
+        return step, [*lines, line], new_state(heads, tails, allowed)
 
     def _assumed(self, state: State, task: int, word: str, choice: int) -> State:
         """Return the state in which a task is on a GPU, or starts before a tick, or not before it."""
