@@ -147,6 +147,11 @@ BOUND_METHODS = {
         proof="placements of one task after the other, memory by stay, labels merged into their least entries",
         is_costly=True,
     ),
+    "shared-gpus": BoundMethod(
+        path="formulations.dag.bounds.shared_gpus:shared_gpus",
+        proof="groups of tasks that must share a GPU exclude each other and have too few GPUs, in every order of two",
+        is_costly=True,
+    ),
     "nic-aware-path": BoundMethod(
         path="formulations.dag.bounds.paths:nic_aware_path",
         proof="longest path, one task or transfer at a time at joins",

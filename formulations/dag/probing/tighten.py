@@ -10,6 +10,8 @@ from formulations.dag.join import INFINITE, earliest_start
 from instances.kernels import inner_kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from formulations.dag.probing.network import Network, Side
@@ -44,6 +46,15 @@ def new_state(heads: NDArray[np.int64], tails: NDArray[np.int64], allowed: NDArr
         heads_due=due,
         tails_due=due.copy(),
     )
+
+
+def have_due(net: Network, state: State, tasks: Iterable[int]) -> None:
+    """Have heads and tails of some tasks and their neighbours computed again, besides those that are due."""
+    before, after = net.before, net.after
+    for task in tasks:
+        state.heads_due[task] = state.tails_due[task] = True
+        state.tails_due[before.neighbours[before.offsets[task] : before.offsets[task + 1]]] = True
+        state.heads_due[after.neighbours[after.offsets[task] : after.offsets[task + 1]]] = True
 
 
 @inner_kernel
