@@ -148,7 +148,7 @@ BOUND_METHODS = {
         is_costly=True,
     ),
     "shared-gpus": BoundMethod(
-        path="formulations.dag.bounds.shared_gpus:shared_gpus",
+        path="formulations.dag.bounds.shared_gpus:shared_gpus_bound",
         proof="groups of tasks that must share a GPU exclude each other and have too few GPUs, in every order of two",
         is_costly=True,
     ),

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from instances.dag.objective import Objective
+from instances.dag.objective import FINISH_OBJECTIVES, Objective
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from instances.dag.instance import DagInstance
 
 NONE = 2**62
@@ -49,6 +51,18 @@ def optimum(instance: DagInstance, objective: Objective = Objective.MAKESPAN) ->
         Objective(objective) is Objective.WEIGHTED_COMPLETION,
     )
     return None if found == NONE else int(found)
+
+
+def assert_below_optimum(
+    instance: DagInstance,
+    weaker: Callable[[DagInstance, Objective], int],
+    bound: Callable[[DagInstance, Objective], int],
+) -> None:
+    """Assert for both objectives that a bound is at least a weaker one, and at most the optimum if there is any."""
+    for objective in FINISH_OBJECTIVES:
+        best = optimum(instance, objective)
+        if best is not None:
+            assert weaker(instance, objective) <= bound(instance, objective) <= best
 
 
 @njit(cache=True)

@@ -74,12 +74,11 @@ def far_heads_and_tails(
     """
     around = heads_and_tails(instance, makespan_at_most=makespan_at_most, contention=contention, among=among)
     kept, like = _kept_gpus(instance, around.allowed)
-    n, m, classes = instance.num_tasks, len(kept), len(np.unique(like))
     seconds = min(MOST_SECONDS, share * seconds_left())
-    entries = n * n * m * classes
-    if n * n * m * m > MOST_DISTANCES or entries * (instance.num_edges / max(n, 1) + 1) > STEPS_PER_SECOND * seconds:
+    entries = _entries(instance, kept, like, seconds)
+    if entries is None:
         return around
-    is_thorough = entries * n * m / 6 <= THOROUGH_STEPS_PER_SECOND * seconds
+    is_thorough = entries * instance.num_tasks * len(kept) / 6 <= THOROUGH_STEPS_PER_SECOND * seconds
     ends = instance.job_of_task[instance.edges]
     has_own_edges = bool((ends[:, 0] == ends[:, 1]).all())
     forward, backward = _sides(instance, kept)
@@ -129,13 +128,9 @@ def join_aware_distances(
     much time or memory.
     """
     kept, like = _kept_gpus(instance, allowed)
-    n, places = instance.num_tasks, len(kept)
-    entries, seconds = n * n * places * len(np.unique(like)), min(MOST_SECONDS, SHARE_OF_TIME * seconds_left())
-    if (
-        n * n * places**2 > MOST_DISTANCES
-        or entries * (instance.num_edges / max(n, 1) + 1) > STEPS_PER_SECOND * seconds
-    ):
+    if _entries(instance, kept, like, min(MOST_SECONDS, SHARE_OF_TIME * seconds_left())) is None:
         return None
+    n, places = instance.num_tasks, len(kept)
     first = np.searchsorted(kept, like)
     second = np.array([np.flatnonzero(like[kept] == k)[:2].max() for k in like])
     is_beside = (like[:, None] == like) & ~np.eye(len(like), dtype=np.bool_)
@@ -158,6 +153,14 @@ def join_aware_distances(
     ]
     before, behind = (Distances(table, *places_of) for table in tables)
     return before, behind
+
+
+def _entries(instance: DagInstance, kept: NDArray[np.int64], like: NDArray[np.int64], seconds: float) -> int | None:
+    """Return how many distances are computed; None where they take too much memory, or more than some seconds."""
+    pairs, places = instance.num_tasks**2, len(kept)
+    entries = pairs * places * len(np.unique(like))
+    steps = entries * (instance.num_edges / max(instance.num_tasks, 1) + 1)
+    return None if pairs * places**2 > MOST_DISTANCES or steps > STEPS_PER_SECOND * seconds else entries
 
 
 def _sides(instance: DagInstance, kept: NDArray[np.int64]) -> tuple[PathSide, PathSide]:

@@ -25,6 +25,7 @@ from optgap import check_certificate
 from optgap.check_certificate import Instance, Known, check
 from solvers.solve import solve
 from tests.brute_force import optimum
+from tests.formulations.dag.test_ancestor_balls import chain
 from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
@@ -133,9 +134,7 @@ def test_no_edit_changes_an_accepted_claim_by_paths(edits: int, tmp_path: Path) 
 @pytest.mark.parametrize("edits", [50, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_no_edit_changes_an_accepted_claim_by_ancestors(edits: int, tmp_path: Path) -> None:
     """Tests the same where heads from all ancestors prove the bound: memory holds two tasks of a chain of six."""
-    edges = [(i, i + 1, 10) for i in range(5)]
-    instance = DagInstance.from_lists([[5] * 3] * 6, edges, task_memory=[1] * 6, gpu_memory=[2] * 3)
-    paths = written(instance, Objective.MAKESPAN, tmp_path)
+    paths = written(chain(6, 3, 2), Objective.MAKESPAN, tmp_path)
     assert "ancestors" in Path(paths[1]).read_text()
     refused_edits(paths, edits)
 

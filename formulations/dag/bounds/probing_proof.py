@@ -11,7 +11,7 @@ from formulations.dag.heads_and_tails import heads_and_tails
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.network import MEMORY_UNIT, network
 from formulations.dag.probing.refuter import NO_LIMIT, TEST, TIGHTEN, WEIGH, new_workspace, settle_or_probe
-from formulations.dag.probing.tighten import State, have_due, new_state
+from formulations.dag.probing.tighten import State, mark_due, new_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -210,7 +210,7 @@ class ProbingProof:
     def _due(self, state: State, tasks: Iterable[int]) -> State:
         """Have heads and tails computed again of these tasks and their neighbours only."""
         state.heads_due[:] = state.tails_due[:] = False
-        have_due(self._network, state, tasks)
+        mark_due(self._network, state, tasks)
         return state
 
     def _call(self, what: int, state: State) -> tuple[bool, bool]:

@@ -12,7 +12,7 @@ from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.network import network
 from formulations.dag.probing.refuter import NO_LIMIT, TIGHTEN, largest_refuted, new_workspace, settle_or_probe
-from formulations.dag.probing.tighten import State, have_due, new_state
+from formulations.dag.probing.tighten import State, mark_due, new_state, remove_pair
 from formulations.dag.windows import horizon
 from formulations.time_left import without_limit
 from instances.dag.objective import Objective
@@ -38,13 +38,13 @@ MOST_IN_GROUP = 100
 """Tasks of a group, those of most work, whose orders are assumed."""
 
 MOST_DELAYS, MOST_TASKS = 4_000_000, 5_000
-"""Above so many edges times pairs of GPUs, or tasks, there are no groups: a delay takes 8 bytes, two tasks take one."""
+"""Above so many edges times pairs of GPUs, or tasks, the bound is the path: delays and pairs of tasks take memory."""
 
 RESOLUTION = 1_000
 """The largest refuted makespan is found to within this part of it."""
 
 
-def shared_gpus(
+def shared_gpus_bound(
     instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
 ) -> int:
     """Return one more than a makespan that `SharedGpus` refutes, never below the path from all ancestors.
@@ -88,8 +88,8 @@ class SharedGpus:
     Within a makespan C the tasks h and i of an edge must share a GPU if H[h,k] + p[h,k] + c[h,i](k,l) + p[i,l] + T[i,l]
     > C for all k and l that differ. Chains of such edges make groups. Two groups exclude each other if on no GPU both
     fit into memory and into the time between their heads and tails. C is refuted if some groups exclude each other
-    pairwise and have fewer GPUs than there are groups, or if both orders of two tasks of a group lead to that. One
-    order that does leaves the other one.
+    pairwise and have fewer GPUs than there are groups, or if both orders of two tasks of a group lead to that. If only
+    one order does, the other one holds.
 
     Parameters
     ----------
@@ -104,10 +104,6 @@ class SharedGpus:
         self._network = network(instance)
         self._workspace = new_workspace(self._network)
         self._work = np.array([0, NO_LIMIT])
-        self._capacity = np.where(instance.gpu_memory < 0, np.iinfo(np.int64).max, instance.gpu_memory)
-        delays = [instance.transfer_delays(edge) for edge in range(instance.num_edges)]
-        self._delays = np.array(delays, dtype=np.int64)
-        self._delays[:, np.eye(instance.num_gpus, dtype=np.bool_)] = 4 * INFINITE
         reaches = reachable(instance)
         self._is_ordered = reaches | reaches.T
         self._makespan = self._cases = 0
@@ -176,53 +172,40 @@ class SharedGpus:
                 for task, rows, row in ((second, state.heads, head), (first, state.tails, tail)):
                     if (row > rows[task])[common].any():
                         rows[task] = np.where(common, row, INFINITE)
-                        have_due(self._network, state, [task])
+                        mark_due(self._network, state, [task])
                         changed = True
         return True
 
     def _keep_gpus(self, state: State, task: int, allowed: NDArray[np.bool_]) -> None:
-        state.allowed[task] = allowed
-        state.heads[task, ~allowed] = state.tails[task, ~allowed] = INFINITE
-        have_due(self._network, state, [task])
+        for gpu in np.flatnonzero(state.allowed[task] & ~allowed).tolist():
+            remove_pair(self._network, state, task, gpu)
 
     def _groups(self, state: State) -> _Groups:
         """Return the groups of tasks that share a GPU."""
-        instance, (tails, heads) = self._instance, self._instance.edges.T
         n, m = state.allowed.shape
-        durations = np.where(state.allowed, self._network.durations, 0)
+        after, durations = self._network.after, np.where(state.allowed, self._network.durations, 0)
         until, since = state.heads + durations, durations + state.tails
-        apart = (until[tails][:, :, None] + self._delays + since[heads][:, None, :]).min(axis=(1, 2))
-        root = list(range(n))
-
-        def find(task: int) -> int:
-            while root[task] != task:
-                root[task] = task = root[root[task]]
-            return task
-
-        for edge in np.flatnonzero(apart > self._makespan).tolist():
-            root[find(int(tails[edge]))] = find(int(heads[edge]))
-        roots, of_task = np.unique([find(task) for task in range(n)], return_inverse=True)
-        on, work = np.ones((len(roots), m), dtype=np.bool_), np.zeros((len(roots), m), dtype=np.int64)
+        tails, heads = np.repeat(np.arange(n), np.diff(after.offsets)), after.neighbours
+        apart = (until[tails][:, :, None] + after.delay + since[heads][:, None, :]).min(axis=(1, 2))
+        size, of_task = _components(n, tails[apart > self._makespan], heads[apart > self._makespan])
+        on, work = np.ones((size, m), dtype=np.bool_), np.zeros((size, m), dtype=np.int64)
         head, tail = np.full_like(work, INFINITE), np.full_like(work, INFINITE)
-        memory = np.zeros(len(roots), dtype=np.int64)
+        memory = np.zeros(size, dtype=np.int64)
         np.logical_and.at(on, of_task, state.allowed)
         np.add.at(work, of_task, durations)
         np.minimum.at(head, of_task, state.heads)
         np.minimum.at(tail, of_task, state.tails)
-        np.add.at(memory, of_task, instance.task_memory)
-        on &= (memory[:, None] <= self._capacity) & (head + work + tail <= self._makespan)
+        np.add.at(memory, of_task, self._network.memory)
+        on &= (memory[:, None] <= self._network.capacity) & (head + work + tail <= self._makespan)
         return _Groups(of_task, on, work, head, tail, memory)
 
     def _is_crowded(self, groups: _Groups) -> bool:
         """Say whether some groups that exclude each other have fewer GPUs than there are groups."""
         most = np.argsort(-groups.work.max(axis=1), kind="stable")[:MOST_GROUPS]
         on, work, head, tail, memory = (part[most] for part in groups[1:])
-        fits = (
-            on[:, None] & on & (memory[:, None, None] <= self._capacity - np.minimum(memory[:, None], self._capacity))
-        )
-        fits &= (
-            np.minimum(head[:, None], head) + work[:, None] + work + np.minimum(tail[:, None], tail) <= self._makespan
-        )
+        fits = on[:, None] & on & (memory[:, None, None] + memory[:, None] <= self._network.capacity)
+        window = np.minimum(head[:, None], head) + np.minimum(tail[:, None], tail)
+        fits &= window + work[:, None] + work <= self._makespan
         excludes = np.asarray(~fits.any(axis=2))
         np.fill_diagonal(excludes, val=False)
         count = excludes.sum(axis=1)
@@ -256,6 +239,18 @@ class SharedGpus:
             for a, b in np.argwhere(np.triu(is_open, 1)).tolist():
                 found.append((int(max(spare[a, b], spare[b, a])), int(tasks[a]), int(tasks[b])))
         return [(first, second) for _, first, second in sorted(found) if not _has(case.orders, first, second)]
+
+
+def _components(size: int, tails: NDArray[np.int64], heads: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+    """Return how many components some edges leave of so many tasks, and the component of each task."""
+    if not len(tails):
+        return size, np.arange(size)
+    from scipy.sparse import coo_array  # takes a while to import
+    from scipy.sparse.csgraph import connected_components
+
+    edges = coo_array((np.ones(len(tails), dtype=np.bool_), (tails, heads)), shape=(size, size))
+    count, of_task = connected_components(edges, directed=False)
+    return int(count), of_task.astype(np.int64)
 
 
 def _has(orders: list[tuple[int, int]], first: int, second: int) -> bool:

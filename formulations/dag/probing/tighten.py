@@ -48,15 +48,6 @@ def new_state(heads: NDArray[np.int64], tails: NDArray[np.int64], allowed: NDArr
     )
 
 
-def have_due(net: Network, state: State, tasks: Iterable[int]) -> None:
-    """Have heads and tails of some tasks and their neighbours computed again, besides those that are due."""
-    before, after = net.before, net.after
-    for task in tasks:
-        state.heads_due[task] = state.tails_due[task] = True
-        state.tails_due[before.neighbours[before.offsets[task] : before.offsets[task + 1]]] = True
-        state.heads_due[after.neighbours[after.offsets[task] : after.offsets[task + 1]]] = True
-
-
 @inner_kernel
 def copy_state(target: State, source: State) -> None:
     """Overwrite a state with another one in which nothing is due."""
@@ -103,6 +94,14 @@ def head_changed(net: Network, state: State, task: int) -> None:
 def tail_changed(net: Network, state: State, task: int) -> None:
     """Mark the tasks whose tails may follow."""
     neighbours_due(net.before, state.tails_due, task)
+
+
+def mark_due(net: Network, state: State, tasks: Iterable[int]) -> None:
+    """Mark some tasks, and those whose heads or tails may follow from theirs, besides all that are due."""
+    for task in tasks:
+        state.heads_due[task] = state.tails_due[task] = True
+        head_changed(net, state, task)
+        tail_changed(net, state, task)
 
 
 @inner_kernel

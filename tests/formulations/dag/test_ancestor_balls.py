@@ -14,9 +14,9 @@ from formulations.dag.join import INFINITE
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
-from instances.dag.objective import FINISH_OBJECTIVES, Objective
+from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
-from tests.brute_force import optimum
+from tests.brute_force import assert_below_optimum, optimum
 from tests.drawn_schedules import drawn_schedule
 from tests.strategies import dag_instances
 
@@ -77,10 +77,7 @@ def test_what_memory_cannot_hold_at_all() -> None:
 @given(instance=dag_instances(max_tasks=6))
 def test_path_is_between_the_join_aware_one_and_the_optimum(instance: DagInstance) -> None:
     """Tests both objectives against brute force."""
-    for objective in FINISH_OBJECTIVES:
-        best = optimum(instance, objective)
-        if best is not None:
-            assert join_aware_path(instance, objective) <= ancestor_aware_path(instance, objective) <= best
+    assert_below_optimum(instance, join_aware_path, ancestor_aware_path)
 
 
 def random_schedule_holds(number: int) -> bool:

@@ -14,20 +14,16 @@ from formulations.dag.heads_and_tails import heads_and_tails
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.network import network
 from formulations.dag.probing.tighten import State, new_state
-from instances.dag.instance import DagInstance
 from instances.dag.json import write_dag_instance
 from instances.dag.objective import Objective
 from optgap.check_certificate import Instance, Known, check
 from tests.drawn_schedules import drawn_schedule
+from tests.formulations.dag.test_ancestor_balls import chain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def chain() -> DagInstance:
-    """Return six tasks of 5 ticks with transfers of 10, on three equal GPUs whose memory holds two of them."""
-    edges = [(i, i + 1, 10) for i in range(5)]
-    return DagInstance.from_lists([[5] * 3] * 6, edges, task_memory=[1] * 6, gpu_memory=[2] * 3)
+    from instances.dag.instance import DagInstance
 
 
 def state_and_steps(instance: DagInstance, makespan: int) -> tuple[State, AncestorSteps]:
@@ -39,7 +35,7 @@ def state_and_steps(instance: DagInstance, makespan: int) -> tuple[State, Ancest
 
 def test_a_chain_that_memory_cuts() -> None:
     """Tests that every two tasks cost a transfer: the last head is 45 where join-aware heads say 25."""
-    state, steps = state_and_steps(chain(), 100)
+    state, steps = state_and_steps(chain(6, 3, 2), 100)
     assert steps.tasks == [0, 1, 2, 3, 4, 5]
     assert state.heads[:, 0].tolist() == [0, 5, 10, 15, 20, 25]
     for task in steps.tasks:
@@ -52,10 +48,10 @@ def test_a_chain_that_memory_cuts() -> None:
 
 def test_the_certificate_of_a_chain_needs_its_ancestors(tmp_path: Path) -> None:
     """Tests that the optimum is proved by heads from ancestors alone, and that the checker refuses it without one."""
-    made = bound_certificate(chain(), Objective.MAKESPAN, most_cases=0)
+    made = bound_certificate(chain(6, 3, 2), Objective.MAKESPAN, most_cases=0)
     assert made.bound == 50
     assert {line.split()[0] for line in made.lines} <= {"deadline", "ancestors", "descendants", "contradiction"}
-    write_dag_instance(chain(), tmp_path / "instance.json")
+    write_dag_instance(chain(6, 3, 2), tmp_path / "instance.json")
     paths = str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt")
     (tmp_path / "certificate.txt").write_text(made.text(Objective.MAKESPAN))
     assert check(*paths) == ("makespan", 50)
@@ -99,4 +95,4 @@ def test_rows_hold_for_schedules_and_are_those_of_the_checker(numbers: range, tm
 def test_too_many_distances_leave_no_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the limit of memory."""
     monkeypatch.setattr(ancestor_balls, "MOST_DISTANCES", 6 * 6 * 9 - 1)
-    assert state_and_steps(chain(), 100)[1].tasks == []
+    assert state_and_steps(chain(6, 3, 2), 100)[1].tasks == []

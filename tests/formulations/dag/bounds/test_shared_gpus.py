@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds import shared_gpus as module
 from formulations.dag.bounds.paths import ancestor_aware_path
-from formulations.dag.bounds.shared_gpus import SharedGpus, shared_gpus
+from formulations.dag.bounds.shared_gpus import SharedGpus, shared_gpus_bound
 from instances.dag.instance import DagInstance
-from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
-from tests.brute_force import optimum
+from instances.dag.objective import Objective, objective_value
+from tests.brute_force import assert_below_optimum, optimum
 from tests.drawn_schedules import drawn_schedule
 from tests.strategies import dag_instances
 from tests.test_tight_bounds import tight_instance
@@ -33,13 +33,13 @@ def test_three_groups_have_two_gpus() -> None:
     shared = SharedGpus(instance, far_heads_and_tails(instance))
     assert shared.refutes(21)
     assert not shared.refutes(22)
-    assert shared_gpus(instance, MAKESPAN) == 22 == optimum(instance)
+    assert shared_gpus_bound(instance, MAKESPAN) == 22 == optimum(instance)
 
 
 def test_memory_keeps_groups_apart() -> None:
     """Tests that GPUs of five bytes hold one group of three tasks each, so that a sum waits for data."""
     instance = three_pairs(memory=5)
-    assert shared_gpus(instance, MAKESPAN) == 106 == optimum(instance)
+    assert shared_gpus_bound(instance, MAKESPAN) == 106 == optimum(instance)
 
 
 def test_both_orders_of_two_tasks_are_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,28 +50,25 @@ def test_both_orders_of_two_tasks_are_impossible(monkeypatch: pytest.MonkeyPatch
         task_memory=[0, 0, 2, 1, 2, 1],
         gpu_memory=[3] * 3,
     )
-    assert shared_gpus(instance, MAKESPAN) == 32 == optimum(instance)
+    assert shared_gpus_bound(instance, MAKESPAN) == 32 == optimum(instance)
     monkeypatch.setattr(module, "DEPTH", 0)
-    assert shared_gpus(instance, MAKESPAN) == 27
+    assert shared_gpus_bound(instance, MAKESPAN) == 27
 
 
 def test_neither_cases_nor_seconds_leave_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests the limits: without seconds there are no cases, and without room for delays no groups."""
     instance = three_pairs()
-    assert shared_gpus(instance, MAKESPAN, seconds_left=lambda: 0.0) <= 22
+    assert shared_gpus_bound(instance, MAKESPAN, seconds_left=lambda: 0.0) <= 22
     monkeypatch.setattr(module, "MOST_DELAYS", 6 * 4 - 1)
-    assert shared_gpus(instance, MAKESPAN) == 11
-    assert shared_gpus(DagInstance.from_lists([]), MAKESPAN) == 0
+    assert shared_gpus_bound(instance, MAKESPAN) == 11
+    assert shared_gpus_bound(DagInstance.from_lists([]), MAKESPAN) == 0
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(instance=dag_instances(max_tasks=6))
 def test_it_is_between_the_ancestor_aware_path_and_the_optimum(instance: DagInstance) -> None:
     """Tests both objectives against brute force."""
-    for objective in FINISH_OBJECTIVES:
-        best = optimum(instance, objective)
-        if best is not None:
-            assert ancestor_aware_path(instance, objective) <= shared_gpus(instance, objective) <= best
+    assert_below_optimum(instance, ancestor_aware_path, shared_gpus_bound)
 
 
 @pytest.mark.parametrize("numbers", [range(60), pytest.param(range(60, 3_000), marks=pytest.mark.slow)])
@@ -80,7 +77,7 @@ def test_it_holds_with_tight_memory_and_long_transfers(numbers: range) -> None:
     raised = 0
     for number in numbers:
         for instance in (tight_instance(number), _with_long_transfers(number)):
-            best, bound = optimum(instance, MAKESPAN), shared_gpus(instance, MAKESPAN)
+            best, bound = optimum(instance, MAKESPAN), shared_gpus_bound(instance, MAKESPAN)
             assert best is None or bound <= best
             raised += bound > ancestor_aware_path(instance, MAKESPAN)
     assert raised > len(numbers) // 10
