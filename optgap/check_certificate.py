@@ -29,7 +29,7 @@ class Instance:
         self.duration = [task["durations"] for task in tasks]
         self.memory, self.job = ([task.get(key, 0) for task in tasks] for key in ("memory_bytes", "job"))
         self.release, self.weight = [job["release"] for job in jobs], [job["weight"] for job in jobs]
-        self.before, self.after = [[] for _ in tasks], [[] for _ in tasks]
+        self.before, self.after = [{} for _ in tasks], [{} for _ in tasks]  # delays from GPU to GPU by neighbours
         latency, speed = document["links"]["latency_ticks"], document["links"]["bytes_per_tick"]
         edges, pairs, gpus = document["edges"], [(k, l) for k in self.gpus for l in self.gpus if k != l], self.gpus
         sizes = [*self.memory, *self.release, *self.weight, *[b for *_, b in edges], *[latency[k][l] for k, l in pairs]]
@@ -43,8 +43,8 @@ class Instance:
             raise ValueError("the instance: expected integers from 0 to 2**53, speeds above 0, keys and edges once")
         for tail, head, data in edges:
             delay = [[latency[k][l] + ceil(data / speed[k][l]) if k != l and data else 0 for l in gpus] for k in gpus]
-            self.before[head].append((tail, delay))
-            self.after[tail].append((head, list(zip(*delay))))
+            self.before[head][tail] = delay
+            self.after[tail][head] = list(zip(*delay))
         fits = [{k for k in self.gpus if self.capacity[k] is None or size <= self.capacity[k]} for size in self.memory]
         self.allowed = [{k for k in fits[i] if self.duration[i][k] is not None} for i in range(self.n)]
 
@@ -68,6 +68,8 @@ class Known:
         """Begin with releases and the GPUs that are allowed."""
         one, self.instance, self.limit, self.is_makespan = instance, instance, limit, objective == "makespan"
         self.allowed, self.before, self.after = list(one.allowed), one.before, one.after
+        self.team, self.floor = ([0] * one.n, [0] * len(one.weight)) if self.is_makespan else (one.job, one.release)
+        self.cap = [limit if self.is_makespan else inf] * len(one.weight)  # and floor: of the completions of jobs
         zeros = [[0 if k in gpus else inf for k in one.gpus] for gpus in one.allowed]
         heads = [[one.release[job] + ticks for ticks in row] for job, row in zip(one.job, zeros)]
         self.rows = [heads, zeros, list(zeros)][: 2 if self.is_makespan else 3]  # tails to the end, and of the job
@@ -76,29 +78,28 @@ class Known:
     def settle(self, tasks):
         """Compute again what follows from changes of some tasks, without pairs of a task and a GPU that cannot be."""
         one, stale, fresh, heads = self.instance, set(tasks), set(), self.rows[0]
-        links = dict(enumerate([h for h, _ in near] for near in self.before))
-        order = self.order = list(TopologicalSorter(links).static_order())
-        inside = [[edge for edge in near if one.job[edge[0]] == job] for near, job in zip(self.after, one.job)]
+        order = self.order = list(TopologicalSorter(dict(enumerate(self.before))).static_order())
+        inside = [{j: near[j] for j in near if self.team[j] == team} for near, team in zip(self.after, self.team)]
         back = [(order[::-1], near, self.before) for near in (self.after, inside)]
         while stale and all(self.allowed):  # else no schedule is left
             for rows, (tasks, near, far) in zip(self.rows, [(order, self.before, self.after), *back]):
-                late = stale.union(j for i in stale for j, _ in far[i])
+                late = stale.union(*(far[i] for i in stale))
                 for i in tasks:
                     if i in late and (row := self.row(i, near[i], rows)) != rows[i]:
                         rows[i] = row
                         fresh.add(i)
-                        late.update(j for j, _ in far[i])
-            fresh, stale, self.due = fresh | stale, set(), [self.limit] * len(one.weight)
-            self.least = [0 if self.is_makespan else tick for tick in one.release]
+                        late.update(far[i])
+            fresh, stale, self.due, self.least = fresh | stale, set(), self.cap, list(self.floor)
             for i, job in enumerate(one.job):
                 ends = (heads[i][k] + one.duration[i][k] + self.rows[-1][i][k] for k in self.allowed[i])
                 self.least[job] = max(self.least[job], min(ends, default=0))
             if not self.is_makespan and self.limit < inf:  # others complete at their least time or later
                 spare = self.limit - sum(weight * time for weight, time in zip(one.weight, self.least))
-                self.due = [t + spare // w if w else inf for t, w in zip(self.least, one.weight)]
+                self.due = [min(d, t + spare // w) if w else d for d, t, w in zip(self.cap, self.least, one.weight)]
+            is_over = any(least > due for least, due in zip(self.least, self.due))
             for i, k in [(i, k) for i, gpus in enumerate(self.allowed) for k in gpus]:
-                end = heads[i][k] + one.duration[i][k]
-                if max(rows[i][k] for rows in self.rows) >= inf or end + self.rows[-1][i][k] > self.due[one.job[i]]:
+                end = heads[i][k] + one.duration[i][k] + self.rows[-1][i][k]
+                if is_over or max(rows[i][k] for rows in self.rows) >= inf or end > self.due[one.job[i]]:
                     self.allowed[i] = self.allowed[i] - {k}
                     stale.add(i)
             stale, fresh = (stale, fresh) if stale else (self.take_turns(fresh), set())
@@ -106,10 +107,10 @@ class Known:
     def row(self, i, near, rows):
         """Return when task i can start on each GPU at the earliest, by its neighbours and what was known."""
         one, row = self.instance, [inf] * self.instance.m
-        ends = [[(l, rows[h][l] + one.duration[h][l]) for l in self.allowed[h]] for h, _ in near]
+        ends = [[(l, rows[h][l] + one.duration[h][l]) for l in self.allowed[h]] for h in near]
         for k in self.allowed[i]:
             items = []
-            for (h, delay), places in zip(near, ends):
+            for (h, delay), places in zip(near.items(), ends):
                 elsewhere, here = min([end + delay[l][k] for l, end in places if l != k], default=inf), rows[h][k]
                 if elsewhere > rows[i][k]:  # else it is there by the start that is known
                     items.append((elsewhere, here, one.duration[h][k] if here < inf else 0, one.memory[h]))
@@ -117,50 +118,52 @@ class Known:
             row[k] = max(rows[i][k], least_start(items, free))
         return row
 
-    def look_far(self, i, is_tail):
+    def look_far(self, i, is_head):
         """Compute the head of task i by all h before it, or its tail by all behind, as far away as `row` says."""
-        one, near, apart, rows = self.instance, self.before if is_tail else self.after, {}, {}
+        one, near, apart, rows = self.instance, self.after if is_head else self.before, {}, {}
         for k in self.allowed[i]:
             rows = apart[k] = {i: [0 if l == k else inf for l in one.gpus]}  # from the end of h on l to that of i on k
-            for h in self.order[:: 1 if is_tail else -1]:
-                if inside := [edge for edge in near[h] if edge[0] in rows]:
+            for h in self.order[:: -1 if is_head else 1]:
+                if these := {j: near[h][j] for j in near[h] if j in rows and (is_head or self.team[h] == self.team[i])}:
                     rows[h] = [0] * one.m
-                    rows[h] = self.row(h, inside, rows)
-        far = [(h, [{k: apart[k][h][l] - one.duration[i][k] for k in apart} for l in one.gpus]) for h in rows if h != i]
-        self.rows[is_tail][i] = self.row(i, far, self.rows[is_tail])
+                    rows[h] = self.row(h, these, rows)
+        far = {h: [{k: apart[k][h][l] - one.duration[i][k] for k in apart} for l in one.gpus] for h in rows if h != i}
+        self.rows[is_head - 1][i] = self.row(i, far, self.rows[is_head - 1])
         self.settle({i})
 
     def take_turns(self, fresh):
         """Say that task j waits for task i, or comes first, on the one GPU that i has left, where only that fits."""
-        length, changed, (heads, tails) = self.instance.duration, set(), self.rows[:2]
+        length, changed, (heads, tails) = self.instance.duration, set(), (self.rows[0], self.rows[-1])
         for i, k in [(i, *gpus) for i, gpus in enumerate(self.allowed) if len(gpus) == 1]:
             for j in range(len(length)) if i in fresh else fresh:
                 if j != i and k in self.allowed[j] and length[i][k] * length[j][k] > 0:
-                    end, due = length[i][k] + length[j][k] + self.rows[-1][i][k], self.due[self.instance.job[i]]
-                    leads = heads[i][k] + length[i][k] + length[j][k] + tails[j][k] > due and self.is_makespan
-                    for rows, holds in ((heads, heads[j][k] + end > due), (tails, leads)):
+                    both, due = length[i][k] + length[j][k], self.due[self.instance.job[i]]
+                    leads = heads[i][k] + both + tails[j][k] > due and self.team[i] == self.team[j]
+                    for rows, holds in ((heads, heads[j][k] + both + tails[i][k] > due), (tails, leads)):
                         if holds and rows[i][k] + length[i][k] > rows[j][k]:
                             rows[j] = [*rows[j][:k], rows[i][k] + length[i][k], *rows[j][k + 1 :]]
                             changed.add(j)
         return changed
 
     def with_choice(self, kind, i, j, holds=True):
-        """Return what holds if task i is on GPU j, before task j on their GPU, or starts before tick j, or not."""
+        """Return what holds if task i is on GPU j, before task j, or starts before tick j, or job i ends so, or not."""
         one, new, new.rows, is_early = self.instance, copy(self), list(map(list, self.rows)), holds == (kind == "early")
         new.allowed, new.before, new.after = list(self.allowed), list(self.before), list(self.after)
-        ticks = [one.duration[h][k] for h in (i, j) for k in self.allowed[h]] if kind == "before" else []
-        linked = {h for h, _ in self.before[i] + self.after[i]} if ticks else ()  # an order twice would count twice
+        gpus = self.allowed[i] | self.allowed[j] if kind == "before" else ()
         if kind == "suppose" and i < one.n and j < one.m:
             new.allowed[i] = self.allowed[i] & {j} if holds else self.allowed[i] - {j}
         elif kind in ("early", "late") and i < one.n and self.is_makespan:
             starts = [self.limit - (duration or 0) - (j - 1) if is_early else j for duration in one.duration[i]]
             new.rows[is_early][i] = list(map(max, self.rows[is_early][i], starts))
-        elif len(ticks) == 2 and all(ticks) and i != j not in linked and self.allowed[i] == self.allowed[j]:
+        elif kind == "finish" and i < len(one.weight) and not self.is_makespan:
+            new.cap = [min(t, j - 1) if holds and q == i else t for q, t in enumerate(self.cap)]
+            new.floor = [t if holds or q != i else max(t, j) for q, t in enumerate(self.floor)]
+        elif len(gpus) == 1 and all(one.duration[h][k] for h in (i, j) for k in gpus) and i != j:
             (a, b), zeros = (i, j) if holds else (j, i), [[0] * one.m] * one.m
-            new.before[b], new.after[a] = [*self.before[b], (a, zeros)], [*self.after[a], (b, zeros)]
+            new.before[b], new.after[a] = {**self.before[b], a: zeros}, {**self.after[a], b: zeros}
         elif all(self.allowed):  # else anything follows
-            raise ValueError(f"{kind} {i} {j}: expected a task and a GPU, two on one GPU, or a tick of the makespan")
-        new.settle({i, j} if kind == "before" else {i})
+            raise ValueError(f"{kind} {i} {j}: expected a task and a GPU, two on one GPU, or one, or a job, and a tick")
+        new.settle({"before": {i, j}, "finish": [h for h in range(one.n) if one.job[h] == i]}.get(kind, {i}))
         return new
 
     def keep_common(self, choices):
@@ -188,7 +191,7 @@ class Known:
                 alone[first] += u
             else:  # the tail of the edge pays a share of its delay, one per GPU, and the head the least that is left
                 i, *share = rest
-                delay, flow[first], flow[i] = dict(self.before[i]).get(first), flow[first] - u, flow[i] + u
+                delay, flow[first], flow[i] = self.before[i].get(first), flow[first] - u, flow[i] + u
                 if delay is None:
                     raise ValueError(f"edge {first} {i}: expected an edge of the instance or a chosen order")
                 for k in costs[i]:
@@ -217,21 +220,18 @@ def check_refuted(instance, objective, lines):
         return 0
     (limit,) = integers(lines[0], {"deadline": 1})
     outer, state, loads = [], Known(instance, objective, limit), []
-    counts = {"suppose": 2, "before": 2, "early": 2, "late": 2, "gpus": 1, "times": 2, "reduce": 0, "contradiction": 0}
-    counts |= {"window": 4, "memory": 2, "task": 2, "ancestors": 1, "descendants": 1, "edge": 3 + instance.m}
+    sizes = {"edge": 3 + instance.m, "window": 4, "ancestors": 1, "descendants": 1, "reduce": 0, "contradiction": 0}
+    sizes |= dict.fromkeys(("suppose", "before", "early", "late", "finish", "times", "memory", "task"), 2) | {"gpus": 1}
     for line in lines[1:]:
-        word, numbers = line[0], integers(line, counts)
-        if word in ("suppose", "before", "early", "late"):
-            outer.append((state, (word, *numbers)))
-            state = state.with_choice(word, *numbers)
-        elif word in ("gpus", "times"):
+        word, numbers = line[0], integers(line, sizes)
+        if word in ("gpus", "times"):
             on_gpus = [("suppose", numbers[0], k) for k in state.allowed[numbers[0]]]
             state.keep_common(on_gpus if word == "gpus" else [("early", *numbers), ("late", *numbers)])
         elif word in ("ancestors", "descendants"):
-            state.look_far(*numbers, word == "descendants")
+            state.look_far(*numbers, word == "ancestors")
         elif word in ("window", "memory", "task", "edge"):
             loads.append((word, *numbers))
-        else:
+        elif word in ("reduce", "contradiction"):
             state.weigh(loads)
             loads = []
             if word == "reduce":
@@ -239,10 +239,12 @@ def check_refuted(instance, objective, lines):
             elif all(state.allowed) or not (outer or line is lines[-1]):
                 raise ValueError(f"{outer and outer[-1][1]}: expected more work than there is time, nothing after it")
             elif outer:
-                state, refuted = outer.pop()
-                state = state.with_choice(*refuted, False)
+                state = outer[-1][0].with_choice(*outer.pop()[1], False)
             else:
                 return limit + 1
+        else:
+            outer.append((state, (word, *numbers)))
+            state = state.with_choice(word, *numbers)
     raise ValueError("refuted: expected a contradiction outside of all blocks at last")
 
 
@@ -250,8 +252,7 @@ def check_columns(instance, objective, lines):
     """Return the bound on the weighted completion by the cheapest set of tasks of every GPU at prices of tasks."""
     counts = {"fineness": 2, "weight": 2, "price": 2}
     values = {(line[0], i): value for line in lines for i, value in [integers(line, counts)]}
-    share, price = ([values.get((name, i), 0) for i in range(instance.n)] for name in ("weight", "price"))
-    fineness = values.get(("fineness", 0), 0)
+    (fineness, *_), share, price = ([values.get((name, i), 0) for i in range(instance.n)] for name in counts)
     if objective != "weighted_completion" or fineness < 1 or len(lines) != len(values):
         raise ValueError("columns: expected the weighted completion, one fineness of at least 1, weights and prices")
     value, state = sum(reward for reward, part in zip(price, share) if part), Known(instance, objective, inf)
@@ -274,10 +275,9 @@ def check_columns(instance, objective, lines):
     return max(0, -(-value // fineness))
 
 
-def check(instance_path, certificate_path):
-    """Return objective and bound that a certificate proves of an instance; raises an error if it does not."""
-    files = [(path, Path(path).read_bytes()) for path in (instance_path, certificate_path)]
-    instance, proof = [(gzip.decompress(data) if path.endswith(".gz") else data).decode() for path, data in files]
+def check(*paths):
+    """Return objective and bound that the certificate proves of the instance; raises an error if it does not."""
+    instance, proof = [(gzip.decompress if p.endswith(".gz") else bytes)(Path(p).read_bytes()).decode() for p in paths]
     lines = [line.split() for line in proof.splitlines()]
     top = [line[: 2 if place == 0 else 1] for place, line in enumerate(lines[:4])]
     if top != [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]] or lines[-1] != ["end"] or [] in lines:

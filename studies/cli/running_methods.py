@@ -70,7 +70,8 @@ def write_certificate(path: Path | None, instance: "DagInstance", objective: str
 
     Raises a `BadInputError` if the file cannot be written, or no such proof is known for the objective.
     """
-    from formulations.dag.bounds.certificates import MOST_CASES, bound_certificate
+    from formulations.dag.bounds.certificates import bound_certificate
+    from formulations.dag.bounds.refutation_proof import MOST_CASES
     from heuristics.search.clock import Stopwatch
     from instances.dag.objective import FINISH_OBJECTIVES, Objective
 

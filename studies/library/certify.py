@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formulations.dag.bounds.certificates import MOST_CASES, bound_certificate
+from formulations.dag.bounds.certificates import bound_certificate
+from formulations.dag.bounds.refutation_proof import MOST_CASES
 from heuristics.search.clock import Stopwatch
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective

@@ -156,7 +156,7 @@ def test_no_edit_changes_an_accepted_claim_by_ancestors(edits: int, tmp_path: Pa
         (("suppose", "gpus 0"), "expected more work than there is time"),
         (("suppose", "times 0 2"), "expected more work than there is time"),
         (("suppose", "times 0"), "times 0: expected .*'times': 2"),
-        (("suppose", "late 99 0"), "or a tick of the makespan"),
+        (("suppose", "late 99 0"), "or one, or a job, and a tick"),
         (("suppose", "task 0 1"), "expected more work than there is time"),
         (("suppose", "edge 0 1 0 0 1"), "edge 0 1: expected an edge of the instance or a chosen order"),
         (("suppose", "edge 0 1 0 1"), "edge 0 1 0 1: expected .*'edge': 5"),
@@ -215,13 +215,37 @@ def test_a_file_that_is_no_instance_is_refused(before: str, after: str, tmp_path
         check(str(instance), str(certificate))
 
 
-@pytest.mark.parametrize("orders", ["before 0 1", "before 1 0", "before 1 2\nbefore 1 2", "before 1 2\nbefore 2 1"])
-def test_an_order_that_is_there_already_cannot_be_chosen(orders: str, tmp_path: Path) -> None:
-    """Tests that neither an edge nor a choice between two tasks is followed by another one: it would count twice."""
+@pytest.mark.parametrize("orders", ["before 1 0", "before 1 2\nbefore 2 1"])
+def test_an_order_against_one_that_is_there_is_refused(orders: str, tmp_path: Path) -> None:
+    """Tests that neither an edge nor a choice between two tasks is followed by the opposite order."""
     write_dag_instance(DagInstance.from_lists([[2], [3], [4]], edges=[(0, 1, 0)]), tmp_path / "instance.json")
     lines = ["optgap-certificate 1", "objective makespan", "bound 30", "proof refuted", "deadline 29", orders, "end"]
     (tmp_path / "certificate.txt").write_text("\n".join(lines))
-    with pytest.raises(ValueError, match=f"{orders.splitlines()[-1]}: expected .* two on one GPU"):
+    with pytest.raises(ValueError, match="cycle"):
+        check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+
+
+def test_an_order_that_is_there_already_does_not_count_twice(tmp_path: Path) -> None:
+    """Tests that a choice between two tasks with an edge, or the same choice again, tells nothing."""
+    write_dag_instance(DagInstance.from_lists([[2], [3], [4]], edges=[(0, 1, 0)]), tmp_path / "instance.json")
+    state = Known(Instance((tmp_path / "instance.json").read_text()), "makespan", 30)
+    once = state.with_choice("before", 1, 2)
+    again = once.with_choice("before", 0, 1).with_choice("before", 1, 2)
+    assert again.rows == once.rows == [[[0], [2], [5]], [[7], [4], [0]]]
+
+
+def test_completions_of_jobs_add_up_to_a_weighted_completion(tmp_path: Path) -> None:
+    """Tests two jobs of which the last ends at 5 at least, one by case: then the weights of the other case count."""
+    instance = DagInstance.from_lists([[2], [3]], job_of_task=[0, 1], release=[0, 0], weight=[1, 4])
+    write_dag_instance(instance, tmp_path / "instance.json")
+    lines = ["finish 0 5", "finish 1 5", "window 0 0 4 1", "contradiction", "contradiction"]
+    text = "\n".join(
+        ["optgap-certificate 1", "objective weighted_completion", "bound {}", "proof refuted", "deadline {}", *lines]
+    )
+    (tmp_path / "certificate.txt").write_text(text.format(17, 16) + "\ncontradiction\nend\n")
+    assert check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt")) == ("weighted_completion", 17)
+    (tmp_path / "certificate.txt").write_text(text.format(18, 17) + "\ncontradiction\nend\n")
+    with pytest.raises(ValueError, match="expected more work"):
         check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
 
 
@@ -231,30 +255,38 @@ def random_loads(state: Known, rng: random.Random) -> list[tuple[str | int, ...]
     loads: list[tuple[str | int, ...]] = [("task", rng.choice(numbers), rng.randrange(3)) for _ in range(2)]
     loads += [("memory", k, rng.randrange(3)) for k in one.gpus if one.capacity[k] is not None]
     loads += [("window", k, rng.randrange(9), rng.randrange(30), rng.randrange(3)) for k in one.gpus]
-    for i, h in [(i, h) for i in numbers for h, _ in state.before[i]]:
+    for i, h in [(i, h) for i in numbers for h in state.before[i]]:
         loads.append(("edge", h, i, *(rng.randrange(9) for _ in one.gpus), rng.randrange(3)))
     return rng.sample(loads, rng.randint(1, len(loads)))
+
+
+STEPS = ("suppose", "before", "finish", "early", "late", "gpus", "times", "reduce", "ancestors", "descendants")
 
 
 def next_state(state: Known, schedule: DagSchedule, rng: random.Random) -> Known:
     """Return what follows from one step that a certificate may take, where the schedule keeps to what is chosen."""
     start, tasks = schedule.start.tolist(), range(state.instance.n)
     i, j, tick = rng.choice(tasks), rng.choice(tasks), rng.randrange(20)
-    step = rng.choice(["suppose", "before", "early", "late", "gpus", "times", "reduce", "ancestors", "descendants"])
+    step = rng.choice(list(STEPS))
     if step == "suppose":
         k = rng.choice(state.instance.gpus)
         return state.with_choice("suppose", i, k, k == schedule.gpu[i])
-    if step in ("early", "late", "times") and not state.is_makespan:
+    if (step in ("early", "late", "times") and not state.is_makespan) or (step == "finish" and state.is_makespan):
         return state
     if step in ("early", "late"):
         return state.with_choice(step, i, tick, (start[i] < tick) == (step == "early"))
+    if step == "finish":
+        one, job = state.instance, rng.randrange(len(state.instance.weight))
+        ends = [start[h] + one.duration[h][k] for h, k in enumerate(schedule.gpu.tolist()) if one.job[h] == job]
+        tick = max([one.release[job], *ends]) + rng.randrange(-1, 2)
+        return state.with_choice("finish", job, max(0, tick), max([one.release[job], *ends]) < max(0, tick))
     if step == "before":
         try:
             return state.with_choice("before", i, j, start[i] < start[j])
-        except ValueError:  # not on one GPU as far as is known, or linked
+        except ValueError:  # not on one GPU as far as is known, or against an order that is there
             return state
     if step in ("ancestors", "descendants"):
-        state.look_far(i, step == "descendants")
+        state.look_far(i, step == "ancestors")
     elif step == "reduce":
         state.weigh(random_loads(state, rng))
         state.settle(tasks)

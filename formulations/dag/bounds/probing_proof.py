@@ -69,9 +69,17 @@ class ProbingProof:
     """Tries to prove that no schedule ends by a makespan, as `probing` does (docs/bounds.md, section 6.1; ours).
 
     `cases` counts the choices that were tried.
+
+    Parameters
+    ----------
+    by_starts
+        Whether early and late starts are told apart; where a job of several must end by a tick, they cannot be.
     """
 
-    def __init__(self, instance: DagInstance, makespan: int, seconds_left: Callable[[], float]) -> None:
+    def __init__(
+        self, instance: DagInstance, makespan: int, seconds_left: Callable[[], float], *, by_starts: bool = True
+    ) -> None:
+        self._by_starts = by_starts
         self._instance, self._makespan, self._seconds_left = instance, makespan, seconds_left
         self._network = network(instance)
         self._workspace = new_workspace(self._network)
@@ -83,7 +91,7 @@ class ProbingProof:
         """Return the lines of a proof that has the checker look at so many cases at most, None if there is none."""
         tasks = range(self._instance.num_tasks)
         by_gpus = [ProofStep(), *(ProofStep("gpus", task) for task in tasks)]
-        by_starts = [ProofStep(), *(ProofStep("times", task) for task in tasks)]
+        by_starts = [ProofStep(), *(ProofStep("times", task) for task in tasks)] if self._by_starts else []
         far = [ProofStep("ancestors", task) for task in self._ancestors.tasks]
         far += [ProofStep("descendants", task) for task in self._ancestors.tasks[::-1]]
         found = self._refuted([ProofStep("left"), *far, *by_gpus, *by_starts] * MOST_PASSES)

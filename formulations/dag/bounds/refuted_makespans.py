@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.ancestor_balls import far_heads_and_tails
+from formulations.dag.bounds.last_jobs import MOST_SETS, all_jobs, last_jobs
 from formulations.dag.bounds.loads import window_load_lp
 from formulations.dag.bounds.single_machine import rank_wise_bound
 from formulations.dag.heads_and_tails import HeadsAndTails, heads_and_tails, job_path_bounds, path_bound
@@ -20,9 +21,18 @@ from instances.dag.objective import Objective
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from formulations.dag.bounds.last_jobs import Jobs, LastJobs
     from instances.dag.instance import DagInstance
+
+
+MOST_WORK = 1_500_000_000
+"""Elementary steps, about a nanosecond each: at most two seconds on one core, and the same bound on any machine."""
+
+MOST_EACH = 150_000_000
+"""Elementary steps of probing one makespan. Without this limit the first attempt may take all steps of the climb."""
+
+PASSES = 2
+"""Largest number of passes of probing over all tasks for one makespan."""
 
 
 def destructive(
@@ -83,7 +93,7 @@ def refuted_makespans(
 
     Weighted completion: each job is scheduled alone, with the heads that it has among all jobs and the tails within it,
     because removing the tasks of the others leaves a schedule whose makespan is the job's completion time. The same
-    holds for the last one of several jobs; `rank_wise_bound` combines these bounds.
+    holds for the last one of several jobs; `rank_wise_bound` and `LastJobs` combine these bounds.
 
     Parameters
     ----------
@@ -96,19 +106,45 @@ def refuted_makespans(
     is_possible = bool(around.allowed.any(axis=1).all())
     if instance.num_tasks == 0 or not is_possible or instance.num_edges * instance.num_gpus**2 > MAX_DELAYS:
         return path_bound(instance, objective, around)
-    near = heads_and_tails(instance, contention=contention)
-    both = [near, around] if (near.heads < around.heads).any() or (near.tails < around.tails).any() else [near]
-    latest = horizon(instance)
     if Objective(objective) is Objective.MAKESPAN:
-        proven = path_bound(instance, objective, around)
-        return _least_makespan(instance, both, proven, latest, passes, most_work, seconds_left)
-    completion = job_path_bounds(instance, around)
-    layers = len(np.unique(instance.weight[instance.weight > 0]))
+        both, proven = _near_and(around, instance, contention), path_bound(instance, objective, around)
+        return _least_makespan(instance, both, proven, horizon(instance), passes, most_work, seconds_left)
+    found = makespans_of_jobs(
+        instance, around, contention, passes=passes, most_work=most_work, seconds_left=seconds_left
+    )
+    completion = np.array(found.completion, dtype=np.int64)
+    by_rank = rank_wise_bound(instance, completion, lambda jobs: found.makespan.get(jobs, 0), seconds_left=seconds_left)
+    return max(by_rank, found.bound(instance.weight.tolist()))
 
-    def last_of(jobs: NDArray[np.int64]) -> int:
+
+def _near_and(around: HeadsAndTails, instance: DagInstance, contention: Contention) -> list[HeadsAndTails]:
+    """Return join-aware heads and tails, and those of all ancestors where they are larger."""
+    near = heads_and_tails(instance, contention=contention)
+    return [near, around] if (near.heads < around.heads).any() or (near.tails < around.tails).any() else [near]
+
+
+def makespans_of_jobs(
+    instance: DagInstance,
+    around: HeadsAndTails,
+    contention: Contention = Contention.NONE,
+    *,
+    passes: int = PASSES,
+    most_work: int = MOST_WORK,
+    seconds_left: Callable[[], float] = without_limit,
+) -> LastJobs:
+    """Return bounds on the makespans of single jobs and of sets of jobs; parameters as in `refuted_makespans`.
+
+    The sets are those of `last_jobs`, and of the jobs of at least some weight. `around` are the heads and tails of all
+    ancestors.
+    """
+    weight, both, latest = instance.weight.tolist(), _near_and(around, instance, contention), horizon(instance)
+    completion = job_path_bounds(instance, around)
+    layers = [tuple(job for job in all_jobs(weight) if weight[job] >= least) for least in sorted(set(weight) - {0})]
+
+    def last_of(jobs: Jobs) -> int:
         """Return a bound on the makespan of some jobs."""
         tasks = np.flatnonzero(np.isin(instance.job_of_task, jobs))
-        proven = int(completion[jobs].max())
+        proven = int(completion[list(jobs)].max())
         if len(tasks) < 2 or seconds_left() <= 0:
             return proven
         own = [
@@ -120,12 +156,17 @@ def refuted_makespans(
             )
             for known in both
         ]
-        share = most_work * len(tasks) // (instance.num_tasks * (layers + 1))
+        shares = MOST_SETS if len(jobs) > 1 and jobs not in layers else len(layers) + 1
+        share = most_work * len(tasks) // (instance.num_tasks * shares)
         return _least_makespan(part_of(instance, tasks), own, proven, latest, passes, share, seconds_left)
 
-    for job in np.flatnonzero(instance.weight > 0).tolist():
-        completion[job] = last_of(np.array([job]))
-    return rank_wise_bound(instance, completion, last_of, seconds_left=seconds_left)
+    for job in all_jobs(weight):
+        completion[job] = last_of((job,))
+    found = last_jobs(weight, completion.tolist(), last_of, seconds_left=seconds_left)
+    for jobs in layers:
+        if len(jobs) > 1 and jobs not in found.makespan:
+            found.makespan[jobs] = last_of(jobs)
+    return found
 
 
 def _least_makespan(
@@ -170,8 +211,8 @@ def energetic(
     has no solution, no schedule has a makespan of at most C. Multipliers prove that in exact integer arithmetic
     (`loads_refute`). Rows are separated in rounds, and a small simplex method of our own solves the programs, so that
     no solver is needed and none is trusted. Memory adds rows. The search over C is that of `destructive`. Weighted
-    completion: the bounds of every job's own tasks, by weight and rank (`rank_wise_bound`). Cost: a fraction of a
-    second for up to 100 tasks (docs/bounds.md, section 3.9).
+    completion: the bounds of every job's own tasks, by weight and rank (`rank_wise_bound`) or by which job ends last
+    (`last_jobs`). Cost: a fraction of a second for up to 100 tasks (docs/bounds.md, section 3.9).
 
     References
     ----------
@@ -179,16 +220,6 @@ def energetic(
     unrelated GPUs and conditional heads and tails are ours.
     """
     return refuted_makespans(instance, objective, contention, passes=0, most_work=0, seconds_left=seconds_left)
-
-
-MOST_WORK = 1_500_000_000
-"""Elementary steps, about a nanosecond each: at most two seconds on one core, and the same bound on any machine."""
-
-MOST_EACH = 150_000_000
-"""Elementary steps of probing one makespan. Without this limit the first attempt may take all steps of the climb."""
-
-PASSES = 2
-"""Largest number of passes of probing over all tasks for one makespan."""
 
 
 def probing(

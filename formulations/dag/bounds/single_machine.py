@@ -68,7 +68,7 @@ def srpt(
 def rank_wise_bound(
     instance: DagInstance,
     completion: NDArray[np.int64],
-    last_of: Callable[[NDArray[np.int64]], int] = lambda jobs: 0,
+    last_of: Callable[[tuple[int, ...]], int] = lambda jobs: 0,
     *,
     seconds_left: Callable[[], float] = without_limit,
 ) -> int:
@@ -94,7 +94,7 @@ def rank_wise_bound(
         times = srpt_times([release * m for release in instance.release[jobs].tolist()], work[jobs].tolist())
         by_rank = np.maximum(np.array([-(-time // m) for time in sorted(times)]), np.sort(completion[jobs]))
         if len(jobs) > 1:
-            by_rank[-1] = max(int(by_rank[-1]), last_of(jobs))
+            by_rank[-1] = max(int(by_rank[-1]), last_of(tuple(jobs.tolist())))
         total += (layer - below) * int(by_rank.sum())
         below = layer
     return total

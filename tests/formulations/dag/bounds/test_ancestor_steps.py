@@ -81,7 +81,7 @@ def test_rows_hold_for_schedules_and_are_those_of_the_checker(numbers: range, tm
                 row = steps.row(task, state, is_tail=is_tail)
                 raised += int((row > rows[task]).sum())
                 rows[task] = row
-                known.look_far(task, is_tail)
+                known.look_far(task, not is_tail)
         theirs = np.array([[min(tick, INFINITE) for tick in row] for row in known.rows[0]]).astype(np.int64)
         assert (np.where(state.allowed, state.heads, 0) <= theirs).all()
         theirs = np.array([[min(tick, INFINITE) for tick in row] for row in known.rows[1]]).astype(np.int64)

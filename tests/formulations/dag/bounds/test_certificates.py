@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from formulations.dag.bounds import certificates
-from formulations.dag.bounds.certificates import RefutationProof, bound_certificate
+from formulations.dag.bounds import refutation_proof
+from formulations.dag.bounds.certificates import bound_certificate
 from formulations.dag.bounds.paths import join_aware_path
+from formulations.dag.bounds.refutation_proof import RefutationProof
 from formulations.dag.bounds.refuted_makespans import energetic, probing
 from formulations.dag.bounds.smith_columns import smith_columns
 from formulations.time_left import without_limit
@@ -100,7 +101,7 @@ def test_deep_cases_end_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(RefutationProof, "_contradiction", lambda *_: None)
     monkeypatch.setattr(RefutationProof, "_with_forced_orders", lambda _, state: ([], state))
     monkeypatch.setattr(RefutationProof, "_on", lambda _, state, *__, **___: state)
-    monkeypatch.setattr(certificates, "_open_gpu", lambda _: ("suppose", 0, 0))
+    monkeypatch.setattr(refutation_proof, "_open_gpu", lambda _: ("suppose", 0, 0))
     proof = RefutationProof(DagInstance.from_lists([[3]]), MAKESPAN, 2, without_limit)
     assert proof.lines(0, by_cases=True) is None
-    assert proof.cases == 4_000 - certificates.MOST_NESTED - 1
+    assert proof.cases == 4_000 - refutation_proof.MOST_NESTED - 1

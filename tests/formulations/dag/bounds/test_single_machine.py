@@ -235,12 +235,12 @@ def test_makespan_of_a_layer_raises_its_last_rank() -> None:
     instance = DagInstance.from_lists([[5], [1]], job_of_task=[0, 1], release=[0, 1], weight=[1, 3])
     asked = []
 
-    def last_of(jobs: np.ndarray) -> int:
-        asked.append(jobs.tolist())
+    def last_of(jobs: tuple[int, ...]) -> int:
+        asked.append(jobs)
         return 7
 
     assert rank_wise_bound(instance, np.array([5, 2]), last_of) == 2 + 7 + 2 * 2
-    assert asked == [[0, 1]]
+    assert asked == [(0, 1)]
 
 
 def test_makespan_and_empty_jobs_srpt() -> None:
