@@ -119,7 +119,7 @@ class Known:
         return row
 
     def look_far(self, i, is_head):
-        """Compute the head of task i by all h before it, or its tail by all behind, as far away as `row` says."""
+        """Compute the head of task i by all h before it, or its tail by its team behind, as far away as `row` says."""
         one, near, apart, rows = self.instance, self.after if is_head else self.before, {}, {}
         for k in self.allowed[i]:
             rows = apart[k] = {i: [0 if l == k else inf for l in one.gpus]}  # from the end of h on l to that of i on k
@@ -163,7 +163,8 @@ class Known:
             new.before[b], new.after[a] = {**self.before[b], a: zeros}, {**self.after[a], b: zeros}
         elif all(self.allowed):  # else anything follows
             raise ValueError(f"{kind} {i} {j}: expected a task and a GPU, two on one GPU, or one, or a job, and a tick")
-        new.settle({"before": {i, j}, "finish": [h for h in range(one.n) if one.job[h] == i]}.get(kind, {i}))
+        mates = [h for h in range(one.n) if one.job[h] == i] or range(one.n)  # all, if job i has no task
+        new.settle({"before": {i, j}, "finish": mates}.get(kind, {i}))
         return new
 
     def keep_common(self, choices):
@@ -171,8 +172,7 @@ class Known:
         every = [self.with_choice(*choice) for choice in choices] or [self]
         every = [case for case in every if all(case.allowed)] or every[:1]
         self.allowed = [set().union(*gpus) for gpus in zip(*(case.allowed for case in every))]
-        sides = zip(*(case.rows for case in every))
-        self.rows = [[list(map(min, zip(*rows))) for rows in zip(*side)] for side in sides]
+        self.rows = [[list(map(min, zip(*r))) for r in zip(*rows)] for rows in zip(*(case.rows for case in every))]
         self.settle(range(self.instance.n))
 
     def weigh(self, loads):
@@ -210,7 +210,7 @@ class Known:
 def integers(line, counts):
     """Return the numbers of a line behind its first word, one of those that are counted."""
     if len(line) != counts.get(line[0], -1) + 1 or any(not w.isdecimal() or str(int(w)) != w for w in line[1:]):
-        raise ValueError(f"{' '.join(line)}: expected a word and so many integers of at least 0: {counts}")
+        raise ValueError(f"{' '.join(line)!a}: expected a word and so many integers of at least 0: {counts}")
     return [int(word) for word in line[1:]]
 
 
@@ -279,12 +279,12 @@ def check(*paths):
     """Return objective and bound that the certificate proves of the instance; raises an error if it does not."""
     instance, proof = [(gzip.decompress if p.endswith(".gz") else bytes)(Path(p).read_bytes()).decode() for p in paths]
     lines = [line.split() for line in proof.splitlines()]
-    top = [line[: 2 if place == 0 else 1] for place, line in enumerate(lines[:4])]
+    top = [*lines[:1], *(line[:1] for line in lines[1:4])]
     if top != [["optgap-certificate", "1"], ["objective"], ["bound"], ["proof"]] or lines[-1] != ["end"] or [] in lines:
         raise ValueError("expected the lines optgap-certificate 1, objective, bound, proof, and at last end")
     objective, (bound,), kind = " ".join(lines[1][1:]), integers(lines[2], {"bound": 1}), " ".join(lines[3][1:])
     if objective not in ("makespan", "weighted_completion") or kind not in ("refuted", "columns"):
-        raise ValueError(f"expected a known objective and kind of proof, got {objective} and {kind}")
+        raise ValueError(f"expected a known objective and kind of proof, got {objective!a} and {kind!a}")
     proved = (check_columns if kind == "columns" else check_refuted)(Instance(instance), objective, lines[4:-1])
     if proved != bound:
         raise ValueError(f"bound {bound}: expected {proved}, which is what the proof gives")

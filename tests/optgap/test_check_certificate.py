@@ -143,7 +143,7 @@ def test_no_edit_changes_an_accepted_claim_by_ancestors(edits: int, tmp_path: Pa
     ("change", "why"),
     [
         (("bound", "bound 8"), "expected 7"),
-        (("bound", "bound 012"), "bound 012: expected .*'bound': 1"),
+        (("bound", "bound 012"), "bound 012': expected .*'bound': 1"),
         (("objective", "objective stage_span"), "a known objective"),
         (("proof", "proof word-of-honour"), "kind of proof"),
         (("deadline", "deadline 99"), "expected more work than there is time"),
@@ -155,13 +155,13 @@ def test_no_edit_changes_an_accepted_claim_by_ancestors(edits: int, tmp_path: Pa
         (("suppose", "window 9 0 5 1"), "expected more work than there is time"),
         (("suppose", "gpus 0"), "expected more work than there is time"),
         (("suppose", "times 0 2"), "expected more work than there is time"),
-        (("suppose", "times 0"), "times 0: expected .*'times': 2"),
+        (("suppose", "times 0"), "times 0': expected .*'times': 2"),
         (("suppose", "late 99 0"), "or one, or a job, and a tick"),
         (("suppose", "task 0 1"), "expected more work than there is time"),
         (("suppose", "edge 0 1 0 0 1"), "edge 0 1: expected an edge of the instance or a chosen order"),
-        (("suppose", "edge 0 1 0 1"), "edge 0 1 0 1: expected .*'edge': 5"),
-        (("suppose", "edge 0 1 0 0 -1"), "edge 0 1 0 0 -1: expected .* integers of at least 0"),
-        (("contradiction", "believe 1"), "believe 1: expected a word"),
+        (("suppose", "edge 0 1 0 1"), "edge 0 1 0 1': expected .*'edge': 5"),
+        (("suppose", "edge 0 1 0 0 -1"), "edge 0 1 0 0 -1': expected .* integers of at least 0"),
+        (("contradiction", "believe 1"), "believe 1': expected a word"),
         (("end", "contradiction\nend"), "nothing after it"),
     ],
 )
@@ -247,6 +247,29 @@ def test_completions_of_jobs_add_up_to_a_weighted_completion(tmp_path: Path) -> 
     (tmp_path / "certificate.txt").write_text(text.format(18, 17) + "\ncontradiction\nend\n")
     with pytest.raises(ValueError, match="expected more work"):
         check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        DagInstance.from_lists(
+            [[1], [3], [3], [2]], job_of_task=[2, 2, 2, 0], release=[0, 1, 1, 3], weight=[1, 3, 1, 0]
+        ),
+        DagInstance.from_lists([[8], [1], [7]], [(0, 1, 0)], job_of_task=[1, 0, 1], release=[3, 6], weight=[1, 3]),
+        DagInstance.from_lists(
+            [[2], [1], [3]], [(0, 2, 0)], job_of_task=[2, 2, 1], release=[0, 0, 0], weight=[2, 5, 3]
+        ),
+    ],
+    ids=["a-job-without-tasks", "an-edge-between-jobs", "an-edge-between-jobs-of-three"],
+)
+def test_weighted_completions_of_odd_jobs_have_certificates(instance: DagInstance, tmp_path: Path) -> None:
+    """Tests that what is written about jobs without tasks, and jobs joined by edges, is accepted and true."""
+    certificate = bound_certificate(instance, Objective.WEIGHTED_COMPLETION)
+    write_dag_instance(instance, tmp_path / "instance.json")
+    (tmp_path / "certificate.txt").write_text(certificate.text(Objective.WEIGHTED_COMPLETION))
+    accepted = check(str(tmp_path / "instance.json"), str(tmp_path / "certificate.txt"))
+    assert accepted == ("weighted_completion", certificate.bound)
+    assert certificate.bound <= int(optimum(instance, Objective.WEIGHTED_COMPLETION) or 0)
 
 
 def random_loads(state: Known, rng: random.Random) -> list[tuple[str | int, ...]]:

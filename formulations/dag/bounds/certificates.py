@@ -133,7 +133,7 @@ def _by_last_jobs(
     def refute(part: DagInstance, makespan: int, takes_time: bool) -> list[str] | None:
         if seconds_left() <= 0:
             return None
-        lines = ProbingProof(part, makespan, lambda: seconds_left() / 2, by_starts=False).lines(most_cases)
+        lines = ProbingProof(part, makespan, lambda: seconds_left() / 2, of_jobs=True).lines(most_cases)
         if lines is None and takes_time:
             proof = RefutationProof(
                 part, Objective.MAKESPAN, makespan, lambda: seconds_left() / 4, most_cases=most_cases

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -122,8 +123,8 @@ def completion_proof(
     least
         What paths say about the completion times of the jobs.
     refute
-        Takes the instance of some jobs and a makespan, and returns lines that refute it, none about starts, or None;
-        only if the third argument holds, it may take its time.
+        Takes an instance of some jobs without edges between them, and a makespan, and returns lines that refute it, or
+        None; only if the third argument holds, which says that there is one job, it may take its time.
     at_most
         As in `bound_certificate`.
     """
@@ -167,7 +168,9 @@ def _refuted(
     It is `early` where there is none.
     """
     tasks = np.flatnonzero(np.isin(instance.job_of_task, jobs))
-    part, lines = part_of(instance, tasks), list[str]()
+    within = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
+    inside = replace(instance, edges=instance.edges[within], edge_bytes=instance.edge_bytes[within])
+    part, lines = part_of(inside, tasks), list[str]()
 
     def is_refuted(makespan: int, takes_time: bool = False) -> bool:
         nonlocal lines
@@ -175,7 +178,7 @@ def _refuted(
         lines = lines if made is None else [_renumbered(line, tasks) for line in made]
         return made is not None
 
-    if time <= early or is_refuted(time - 1, takes_time=True):
+    if time <= early or is_refuted(time - 1, takes_time=len(jobs) == 1):
         return max(early, time), lines
     return largest_refuted(early - 1, is_refuted, latest=time - 2) + 1, lines
 

@@ -72,16 +72,19 @@ class ProbingProof:
 
     Parameters
     ----------
-    by_starts
-        Whether early and late starts are told apart; where a job of several must end by a tick, they cannot be.
+    of_jobs
+        Whether it is a part of a proof about the weighted completion: then early and late starts are not told apart,
+        and tasks of two jobs do not count to each other's tails. No edge may join two jobs.
     """
 
     def __init__(
-        self, instance: DagInstance, makespan: int, seconds_left: Callable[[], float], *, by_starts: bool = True
+        self, instance: DagInstance, makespan: int, seconds_left: Callable[[], float], *, of_jobs: bool = False
     ) -> None:
-        self._by_starts = by_starts
+        self._of_jobs = of_jobs
         self._instance, self._makespan, self._seconds_left = instance, makespan, seconds_left
         self._network = network(instance)
+        if of_jobs:
+            self._network = self._network._replace(team=np.ascontiguousarray(instance.job_of_task))
         self._workspace = new_workspace(self._network)
         self._work = np.array([0, NO_LIMIT])
         self._ancestors = AncestorSteps(instance, self._network, makespan, seconds_left)
@@ -91,7 +94,7 @@ class ProbingProof:
         """Return the lines of a proof that has the checker look at so many cases at most, None if there is none."""
         tasks = range(self._instance.num_tasks)
         by_gpus = [ProofStep(), *(ProofStep("gpus", task) for task in tasks)]
-        by_starts = [ProofStep(), *(ProofStep("times", task) for task in tasks)] if self._by_starts else []
+        by_starts = [ProofStep(), *(ProofStep("times", task) for task in tasks)] if not self._of_jobs else []
         far = [ProofStep("ancestors", task) for task in self._ancestors.tasks]
         far += [ProofStep("descendants", task) for task in self._ancestors.tasks[::-1]]
         found = self._refuted([ProofStep("left"), *far, *by_gpus, *by_starts] * MOST_PASSES)

@@ -38,10 +38,11 @@ class Network(NamedTuple):
     memory: NDArray[np.int64]  # (n,), bytes
     capacity: NDArray[np.int64]  # (m,), bytes, INFINITE without a limit
     memory_share: NDArray[np.int64]  # (n, m), of the GPU's memory in MEMORY_UNIT, rounded down; 0 without a limit
+    team: NDArray[np.int64]  # (n,), a task's tail is the time to the end of the last of its team
 
 
 def network(instance: DagInstance) -> Network:
-    """Lay out an instance, which takes 16 bytes per edge and pair of GPUs."""
+    """Lay out an instance, all tasks in one team; takes 16 bytes per edge and pair of GPUs."""
     n, m = instance.num_tasks, instance.num_gpus
     before, after = predecessors(instance), successors(instance)
     delay = np.zeros((instance.num_edges, m, m), dtype=np.int64)
@@ -72,4 +73,5 @@ def network(instance: DagInstance) -> Network:
         memory=np.array(instance.task_memory),
         capacity=np.where(instance.gpu_memory < 0, INFINITE, instance.gpu_memory),
         memory_share=share,
+        team=np.zeros(n, dtype=np.int64),
     )

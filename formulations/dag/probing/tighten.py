@@ -264,7 +264,8 @@ def _take_turns(net: Network, state: State, deadline: int, work: NDArray[np.int6
                 state.heads_due[later] = True  # the pair may be too long now
                 head_changed(net, state, later)
                 outcome = 1
-            if (alone or earlier == j) and durations[later, k] + tails[later, k] > tails[earlier, k]:
+            is_tail = net.team[i] == net.team[j] and (alone or earlier == j)
+            if is_tail and durations[later, k] + tails[later, k] > tails[earlier, k]:
                 tails[earlier, k] = durations[later, k] + tails[later, k]
                 state.tails_due[earlier] = True
                 tail_changed(net, state, earlier)
