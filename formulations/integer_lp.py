@@ -203,6 +203,23 @@ def dual_bound(lp: IntegerLp, multipliers: NDArray[np.float64]) -> int:
     textbook weak duality). Where the domain says that columns sum to 1, the least of them counts, so that tolerances of
     the solver cost next to nothing. If the program has no solution, any bound is right.
     """
+    costs, fixed, scale = _priced(lp, multipliers)
+    return -(-(int(lp.domain.least(costs)) + fixed) // scale)
+
+
+def bound_and_excess(lp: IntegerLp, multipliers: NDArray[np.float64]) -> tuple[int, NDArray[np.int64]]:
+    """Return `dual_bound`, and by how much it rises at least if a group steps at a column, shape (steps,)."""
+    costs, fixed, scale = _priced(lp, multipliers)
+    total = lp.domain.step_costs(costs)
+    first = lp.domain.chain_starts[lp.domain.group_starts]
+    least = np.repeat(np.minimum.reduceat(total, first[:-1]), np.diff(first))
+    most = np.iinfo(np.int64).max // 4
+    excess = np.minimum((total - least) // scale, most).astype(np.int64)
+    return -(-(int(lp.domain.least(costs)) + fixed) // scale), excess
+
+
+def _priced(lp: IntegerLp, multipliers: NDArray[np.float64]) -> tuple[NDArray[Any], int, int]:
+    """Return the costs of the columns with prices of the rows, what the limits cost, and the unit of both."""
     y = np.where(np.abs(multipliers) < _LARGEST_MULTIPLIER, multipliers, 0.0)
     y = np.where(lp.is_equality, y, np.maximum(y, 0.0))
     bits, kind = _grid(lp, y)
@@ -212,8 +229,7 @@ def dual_bound(lp: IntegerLp, multipliers: NDArray[np.float64]) -> int:
     else:
         rounded = np.rint(y * scale).astype(np.int64)
     costs = lp.cost.astype(kind) * scale + _through_columns(lp.matrix, rounded)
-    value: int = int(lp.domain.least(costs)) - int((rounded * lp.limit.astype(kind)).sum())
-    return -(-value // scale)
+    return costs, -int((rounded * lp.limit.astype(kind)).sum()), scale
 
 
 def _through_columns(matrix: csc_matrix, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
-from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
+from formulations.integer_lp import Domain, IntegerLp, RowBuilder, bound_and_excess, dual_bound
 from formulations.multipliers import highs_multipliers
 
 
@@ -195,6 +195,38 @@ def test_multipliers_of_highs_prove_the_optimum(lp: IntegerLp) -> None:
     if value is not None:
         assert multipliers is not None
         assert math.ceil(value - 1e-3) <= dual_bound(lp, multipliers) <= math.ceil(value - 1e-7)
+
+
+@given(
+    rows=st.lists(st.lists(numbers, min_size=6, max_size=6), max_size=3),
+    cost=st.lists(numbers, min_size=6, max_size=6),
+    data=st.data(),
+)
+@settings(max_examples=200, deadline=None)
+def test_excess_is_what_a_step_adds_at_least(rows: list[list[int]], cost: list[int], data: st.DataObject) -> None:
+    """Tests two groups of two and three columns and a box: the bound where a group must step at a column."""
+    domain = Domain(
+        chain_starts=np.arange(6), group_starts=np.array([0, 2, 5]), lower=np.array([-3]), upper=np.array([4])
+    )
+    limit, prices = (
+        data.draw(st.lists(values, min_size=len(rows), max_size=len(rows))) for values in (numbers, st.floats(-20, 20))
+    )
+    lp = IntegerLp(
+        cost=np.array(cost, dtype=np.int64),
+        matrix=csc_matrix(np.array(rows, dtype=np.int64).reshape(len(rows), 6)),
+        limit=np.array(limit, dtype=np.int64),
+        is_equality=np.zeros(len(rows), dtype=np.bool_),
+        domain=domain,
+    )
+    bound, excess = bound_and_excess(lp, np.array(prices))
+    assert bound == dual_bound(lp, np.array(prices))
+    assert excess[:2].min() == excess[2:].min() == 0
+    for column in range(5):
+        others = [c for c in (range(2) if column < 2 else range(2, 5)) if c != column]
+        dear = lp.cost.copy()
+        dear[others] += 10_000
+        forced = IntegerLp(cost=dear, matrix=lp.matrix, limit=lp.limit, is_equality=lp.is_equality, domain=domain)
+        assert bound + excess[column] <= dual_bound(forced, np.array(prices)) <= bound + excess[column] + 1
 
 
 def test_numbers_beyond_64_bits() -> None:

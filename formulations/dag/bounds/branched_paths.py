@@ -12,11 +12,11 @@ import numpy as np
 
 from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.placed_paths import LeavingSets, is_placed_program_small, placed_program
-from formulations.dag.heads_and_tails import path_bound
+from formulations.dag.heads_and_tails import heads_and_tails, path_bound
 from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.interchangeable import interchangeable
 from formulations.dag.windows import horizon
-from formulations.integer_lp import RowBuilder, dual_bound
+from formulations.integer_lp import RowBuilder, bound_and_excess, dual_bound
 from formulations.multipliers import scaled_problem
 from formulations.time_left import solve_lp, without_limit
 from instances.dag.objective import Objective
@@ -36,11 +36,14 @@ MOST_PROGRAMS = 2_000
 WHOLE = 1.0 - 1e-6
 """A share from which on a task counts as placed."""
 
-RELIABLE = 4
+RELIABLE = 2
 """What a branch gains is estimated from so many earlier ones on the same task and GPU; before, it is tried."""
 
 MOST_TRIED, MOST_LOOKED_AT = 5, 40
 """A node is branched where the best of so many tasks in a row was not beaten, or after so many in all."""
+
+TRIAL_ITERATIONS, NO_LIMIT = 15, 2**31 - 1
+"""Iterations of the simplex method by which a branch is tried; the one that is chosen is solved to the end."""
 
 LEAST_GAIN = 1e-3
 """Ticks that a branch gains at least when branches are compared by the product of both gains."""
@@ -233,6 +236,8 @@ class _Answer(NamedTuple):
     share: NDArray[np.float64]
     multipliers: NDArray[np.float64]
     basis: Any
+    is_whole: bool
+    """Whether it is solved to the end."""
 
 
 class _Relaxation:
@@ -247,11 +252,16 @@ class _Relaxation:
         self._highs = self._scaled.in_highs(presolve="off")
         self._pairs = np.arange(np.count_nonzero(allowed), dtype=np.int32)
         self._solved = highspy.HighsModelStatus.kOptimal
-        self._infeasible = highspy.HighsModelStatus.kInfeasible
+        self._infeasible, self._cut = highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kIterationLimit
+        self._stopped = (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt)
+        self.ran_out = False  # whether a program was stopped because no time was left
         self.programs = 0
 
-    def solve(self, left: NDArray[np.bool_], basis: Any = None) -> _Answer | None:
-        """Solve with the GPUs that are left, shape (n, m); None where the program has no solution, or time ran out."""
+    def solve(self, left: NDArray[np.bool_], basis: Any = None, most: int = NO_LIMIT) -> _Answer | None:
+        """Solve with the GPUs that are left, shape (n, m); None where the program has no solution, or time ran out.
+
+        After `most` iterations of the simplex method the answer is where it stands then.
+        """
         highs = self._highs
         self.programs += 1
         upper = left[self._allowed].astype(np.float64)
@@ -259,18 +269,26 @@ class _Relaxation:
         highs.setOptionValue("solver", "ipm" if basis is None else "simplex")
         if basis is not None:
             highs.setBasis(basis)
+        highs.setOptionValue("simplex_iteration_limit", most)
         solve_lp(highs, self.seconds_left)
-        if highs.getModelStatus() != self._solved:
+        status = highs.getModelStatus()
+        self.ran_out = self.ran_out or status in self._stopped
+        if status not in (self._solved, self._cut):
             return None
         solution = highs.getSolution()
         share = np.zeros(left.shape)
         share[self._allowed] = np.array(solution.col_value)[: len(self._pairs)]
         value = highs.getInfo().objective_function_value / self._scaled.cost_scale
-        return _Answer(value, share, self._scaled.multipliers(solution.row_dual), highs.getBasis())
+        multipliers = self._scaled.multipliers(solution.row_dual)
+        return _Answer(value, share, multipliers, highs.getBasis(), status == self._solved)
 
-    def bound(self, left: NDArray[np.bool_], answer: _Answer) -> int:
-        """Return what the multipliers of an answer prove where these GPUs are left."""
-        return dual_bound(replace(self._lp, cost=self._lp.cost + self._forbidden(left)), answer.multipliers)
+    def proved(self, left: NDArray[np.bool_], answer: _Answer, at_most: int) -> tuple[int, NDArray[np.bool_]]:
+        """Return what the multipliers prove where these GPUs are left, and the GPUs that a shorter schedule may use."""
+        lp = replace(self._lp, cost=self._lp.cost + self._forbidden(left))
+        bound, excess = bound_and_excess(lp, answer.multipliers)
+        shorter = left.copy()
+        shorter[self._allowed] &= (excess == 0) | (bound + excess < at_most)
+        return bound, shorter
 
     def is_refuted(self, left: NDArray[np.bool_]) -> bool:
         """Say whether the program that was just solved has no solution, by its ray checked in integers."""
@@ -314,10 +332,11 @@ class PlacementSearch:
     The program has a class of its own for every GPU, and rows for the work between forks and joins. A node says which
     GPUs are left for each task. The node of least bound is split in two: a task on one GPU, or on none like it. GPUs
     are alike if they can be swapped and no task is told apart on them. A task leaves the GPUs where it does not fit
-    beside those that are placed there. Each node's bound is that of multipliers checked in integers, so that neither
-    HiGHS nor the choice of branches is trusted (docs/bounds.md, section 3.18; ours).
+    beside those that are placed there, and where heads and tails or the multipliers prove that the schedule is not
+    shorter than the known one. Each node's bound is that of multipliers checked in integers, so that neither HiGHS nor
+    the choice of branches is trusted (docs/bounds.md, section 3.18; ours).
 
-    Branches are chosen by what both sides gain, tried first and then estimated (pseudo-costs).
+    Branches are chosen by what both sides gain, tried first by some iterations and then estimated (pseudo-costs).
 
     Attributes
     ----------
@@ -373,7 +392,8 @@ class PlacementSearch:
         if program is None:
             return
         self._made = program
-        program.seconds_left, self._at_most = seconds_left, self._latest if at_most is None else at_most
+        program.seconds_left, program.ran_out = seconds_left, False
+        self._at_most = self._at_most if at_most is None else min(self._at_most, at_most)
         if self._nodes == 0:
             self._commit([self._side(self._around.allowed, None)], self._paths)
         while self._open and self._open[0].bound < self._at_most and seconds_left() > 0:
@@ -395,7 +415,7 @@ class PlacementSearch:
 
     def _commit(self, sides: list[_Side], least: int) -> bool:
         """Put the sides of a branch into the place of the least open node; not if time ran out on one of them."""
-        if any(side.answer is None and not side.is_refuted for side in sides) and self._program.seconds_left() <= 0:
+        if any(side.answer is None and not side.is_refuted for side in sides) and self._program.ran_out:
             return False
         if self._open:
             heapq.heappop(self._open)
@@ -412,21 +432,34 @@ class PlacementSearch:
             if not side.is_refuted:
                 self._unsolved.append(least)
             return
-        bound = max(least, self._program.bound(side.left, side.answer))
+        bound, left = self._program.proved(side.left, side.answer, self._at_most)
+        bound = max(least, bound)
         lean = side.answer._replace(multipliers=np.zeros(0))  # they have proved what they can, and nodes are many
-        heapq.heappush(self._open, _Node(bound, -self._nodes, side.left, lean))
+        heapq.heappush(self._open, _Node(bound, -self._nodes, left, lean))
         if side.answer.share.max(axis=1).min() >= WHOLE:
             gpu = side.answer.share.argmax(axis=1)
             if self._fitting(gpu[:, None] == np.arange(side.left.shape[1])) is not None:
                 self._placements.append((bound, self._nodes, gpu))
 
-    def _side(self, left: NDArray[np.bool_], basis: Any) -> _Side:
-        """Solve the program with these GPUs left, less those whose memory holds no more."""
-        fitting = self._fitting(left)
+    def _side(self, left: NDArray[np.bool_], basis: Any, most: int = NO_LIMIT) -> _Side:
+        """Solve the program with these GPUs left, less those of no schedule that is short and fits into memory."""
+        fitting = self._short(left)
         if fitting is None:
             return _Side(left, None, is_refuted=True)
-        answer = self._program.solve(fitting, basis)
+        answer = self._program.solve(fitting, basis, most)
         return _Side(fitting, answer, answer is None and self._program.is_refuted(fitting))
+
+    def _short(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Return what is left of memory and of heads and tails below `at_most`; None where a task has no GPU."""
+        while True:
+            fitting = self._fitting(left)
+            if fitting is None:
+                return None
+            left = heads_and_tails(self._instance, makespan_at_most=self._at_most - 1, among=fitting).allowed
+            if not left.any(axis=1).all():
+                return None
+            if (left == fitting).all():
+                return fitting
 
     def _fitting(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return what is left without tasks that do not fit beside those with no other GPU; None where one has none."""
@@ -450,15 +483,16 @@ class PlacementSearch:
         for estimate, task, alike in self._branches(node)[:MOST_LOOKED_AT]:
             sides, score = [], estimate
             if self._seen[:, task, alike[0]].min() < RELIABLE:
-                sides = self._sides(node, task, alike)
+                sides = self._sides(node, task, alike, TRIAL_ITERATIONS)
                 score = self._score(*(self._gained(node, side) for side in sides))
             if best is None or score > best[0]:
                 best, best_sides, beaten = (score, task, alike), sides, 0
             else:
                 beaten += 1
-            if beaten >= MOST_TRIED or self._program.seconds_left() <= 0:
+            if beaten >= MOST_TRIED or self._program.ran_out or self._program.seconds_left() <= 0:
                 break
-        return best_sides if best is None or best_sides else self._sides(node, *best[1:])
+        is_whole = best_sides and all(side.answer is None or side.answer.is_whole for side in best_sides)
+        return best_sides if best is None or is_whole else self._sides(node, *best[1:])
 
     def _branches(self, node: _Node) -> list[tuple[float, int, NDArray[np.int64]]]:
         """Return estimate, task, and its GPU of largest share with those like it, of all that are split, best first."""
@@ -482,13 +516,13 @@ class PlacementSearch:
         same = members[(left[:, members] == left[:, [k]]).all(axis=0)]
         return np.append(k, same[same != k])
 
-    def _sides(self, node: _Node, task: int, alike: NDArray[np.int64]) -> list[_Side]:
+    def _sides(self, node: _Node, task: int, alike: NDArray[np.int64], most: int = NO_LIMIT) -> list[_Side]:
         """Solve both sides: the task on the first of some GPUs that are alike, or on none of them."""
         on, off = node.left.copy(), node.left.copy()
         on[task] = False
         on[task, alike[0]] = True
         off[task, alike] = False
-        sides = [self._side(left, node.answer.basis) for left in (on, off)]
+        sides = [self._side(left, node.answer.basis, most) for left in (on, off)]
         for number, (side, part) in enumerate(zip(sides, _parts(node.answer.share[task], alike), strict=True)):
             if side.answer is not None:
                 self._gain[number, task, alike[0]] += self._gained(node, side) / max(part, LEAST_GAIN)

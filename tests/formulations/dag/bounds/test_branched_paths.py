@@ -140,7 +140,7 @@ def test_bound_is_never_above_the_optimum(instance: DagInstance, above: int) -> 
         return
     assert placed_paths(instance, MAKESPAN) <= value <= best
     known = max(0, best + above)
-    assert searched(instance, at_most=known).bound <= max(known, join_aware_path(instance, MAKESPAN))
+    assert searched(instance, at_most=known).bound <= max(known, ancestor_aware_path(instance, MAKESPAN))
     assert searched(instance, at_most=best + 1).bound <= best + (value > best)
 
 
@@ -173,6 +173,16 @@ def test_time_that_runs_out_anywhere_leaves_a_bound(calls: int) -> None:
     assert join_aware_path(chain_of_three(), MAKESPAN) <= search.bound <= 24
     search.run()
     assert search.bound == 24
+
+
+def test_a_known_schedule_counts_in_later_runs() -> None:
+    """Tests that nodes closed for a shorter schedule do not count as proof of more where none is given later."""
+    instance = generate("layered", tasks=20, seed=1, cost=CostModel(memory_tightness=0.8))
+    first, last = (searched(instance, most_programs=count).bound for count in (1, 200))
+    search = PlacementSearch(instance)
+    search.run(at_most=first + 1, most_programs=200)
+    search.run(most_programs=400)
+    assert search.bound == first + 1 < last
 
 
 def test_wrong_answers_of_the_solver_never_raise_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
