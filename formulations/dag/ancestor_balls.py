@@ -20,6 +20,7 @@ from formulations.dag.interchangeable import gpu_classes
 from formulations.dag.join import INFINITE
 from formulations.time_left import without_limit
 from instances.dag.contention import Contention
+from instances.dag.graph import within_jobs
 from instances.kernels import brief_kernel, inner_kernel, sort_by
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def far_heads_and_tails(
     if entries is None:
         return around
     is_thorough = entries * instance.num_tasks * len(kept) / 6 <= THOROUGH_STEPS_PER_SECOND * seconds
-    ends = instance.job_of_task[instance.edges]
-    has_own_edges = bool((ends[:, 0] == ends[:, 1]).all())
+    has_own_edges = bool(within_jobs(instance).all())
     forward, backward = _sides(instance, kept)
     place_of_gpu, first_of_kept = np.searchsorted(kept, like), np.searchsorted(kept, like[kept])
     while around.allowed.any(axis=1).all():

@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations.dag.join import INFINITE, JoinItems, earliest_start, nic_join
 from instances.dag.contention import Contention, server_of_gpu
-from instances.dag.graph import predecessors, successors
+from instances.dag.graph import predecessors, successors, within_jobs
 from instances.dag.objective import Objective
 from instances.kernels import brief_kernel, inner_kernel
 
@@ -84,8 +84,7 @@ def heads_and_tails(
         if (possible == allowed).all():
             break
         allowed = possible
-    same_job = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
-    within_job = backward._replace(counts=same_job[successors(instance).edges])
+    within_job = backward._replace(counts=within_jobs(instance)[successors(instance).edges])
     job_tails = _heads(within_job, durations, task_memory, gpu_memory, allowed, join_aware, servers)
     return HeadsAndTails(heads=heads, tails=tails, job_tails=job_tails, allowed=allowed)
 

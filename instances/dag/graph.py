@@ -92,6 +92,13 @@ def successors(instance: DagInstance) -> Adjacency:
     return _adjacency(instance, side=0)
 
 
+def within_jobs(instance: DagInstance) -> NDArray[np.bool_]:
+    """Return which edges join two tasks of the same job, shape (edges,)."""
+    jobs = instance.job_of_task[instance.edges]
+    same: NDArray[np.bool_] = jobs[:, 0] == jobs[:, 1]
+    return same
+
+
 def _adjacency(instance: DagInstance, side: int) -> Adjacency:
     """Group the edges by their tail (side 0) or head (side 1)."""
     edges = np.argsort(instance.edges[:, side], kind="stable")

@@ -42,8 +42,8 @@ RELIABLE = 2
 MOST_TRIED, MOST_LOOKED_AT = 5, 40
 """A node is branched where the best of so many tasks in a row was not beaten, or after so many in all."""
 
-TRIAL_ITERATIONS, NO_LIMIT = 15, 2**31 - 1
-"""Iterations of the simplex method by which a branch is tried; the one that is chosen is solved to the end."""
+TRIAL_ITERATIONS, ALL_ITERATIONS = 15, 2**31 - 1
+"""Iterations of the simplex method by which a branch is tried, and by which the one that is chosen is solved."""
 
 LEAST_GAIN = 1e-3
 """Ticks that a branch gains at least when branches are compared by the product of both gains."""
@@ -257,10 +257,10 @@ class _Relaxation:
         self.ran_out = False  # whether a program was stopped because no time was left
         self.programs = 0
 
-    def solve(self, left: NDArray[np.bool_], basis: Any = None, most: int = NO_LIMIT) -> _Answer | None:
+    def solve(self, left: NDArray[np.bool_], basis: Any = None, iterations: int = ALL_ITERATIONS) -> _Answer | None:
         """Solve with the GPUs that are left, shape (n, m); None where the program has no solution, or time ran out.
 
-        After `most` iterations of the simplex method the answer is where it stands then.
+        The simplex method stops after some iterations; the answer is then what it has so far.
         """
         highs = self._highs
         self.programs += 1
@@ -269,7 +269,7 @@ class _Relaxation:
         highs.setOptionValue("solver", "ipm" if basis is None else "simplex")
         if basis is not None:
             highs.setBasis(basis)
-        highs.setOptionValue("simplex_iteration_limit", most)
+        highs.setOptionValue("simplex_iteration_limit", iterations)
         solve_lp(highs, self.seconds_left)
         status = highs.getModelStatus()
         self.ran_out = self.ran_out or status in self._stopped
@@ -441,12 +441,12 @@ class PlacementSearch:
             if self._fitting(gpu[:, None] == np.arange(side.left.shape[1])) is not None:
                 self._placements.append((bound, self._nodes, gpu))
 
-    def _side(self, left: NDArray[np.bool_], basis: Any, most: int = NO_LIMIT) -> _Side:
+    def _side(self, left: NDArray[np.bool_], basis: Any, iterations: int = ALL_ITERATIONS) -> _Side:
         """Solve the program with these GPUs left, less those of no schedule that is short and fits into memory."""
         fitting = self._short(left)
         if fitting is None:
             return _Side(left, None, is_refuted=True)
-        answer = self._program.solve(fitting, basis, most)
+        answer = self._program.solve(fitting, basis, iterations)
         return _Side(fitting, answer, answer is None and self._program.is_refuted(fitting))
 
     def _short(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -516,13 +516,16 @@ class PlacementSearch:
         same = members[(left[:, members] == left[:, [k]]).all(axis=0)]
         return np.append(k, same[same != k])
 
-    def _sides(self, node: _Node, task: int, alike: NDArray[np.int64], most: int = NO_LIMIT) -> list[_Side]:
-        """Solve both sides: the task on the first of some GPUs that are alike, or on none of them."""
+    def _sides(self, node: _Node, task: int, alike: NDArray[np.int64], iterations: int = ALL_ITERATIONS) -> list[_Side]:
+        """Solve both sides: the task on the first of some GPUs that are alike, or on none of them.
+
+        What they gain counts in later estimates; a branch that is tried and then chosen counts twice.
+        """
         on, off = node.left.copy(), node.left.copy()
         on[task] = False
         on[task, alike[0]] = True
         off[task, alike] = False
-        sides = [self._side(left, node.answer.basis, most) for left in (on, off)]
+        sides = [self._side(left, node.answer.basis, iterations) for left in (on, off)]
         for number, (side, part) in enumerate(zip(sides, _parts(node.answer.share[task], alike), strict=True)):
             if side.answer is not None:
                 self._gain[number, task, alike[0]] += self._gained(node, side) / max(part, LEAST_GAIN)

@@ -11,6 +11,7 @@ import numpy as np
 from formulations.dag.probing.refuter import largest_refuted
 from formulations.dag.subproblem import part_of
 from formulations.time_left import without_limit
+from instances.dag.graph import within_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ MOST_SETS = 30
 
 
 class LastJobs(NamedTuple):
-    """Least completion times of all jobs, shape (jobs,), and least makespans of sets of jobs that exceed those."""
+    """Lower bounds on the completion times of all jobs, shape (jobs,), and on the makespans of some sets of jobs."""
 
     completion: list[int]
     makespan: dict[Jobs, int]
@@ -79,7 +80,7 @@ def last_jobs(
 
     and 0 for sets that were not asked for. The sets are asked for in the order of the least cost by which they are
     reached, as in a shortest path, until the cheapest one tells nothing or `MOST_SETS` were asked for (ours;
-    docs/bounds.md, section 4.1).
+    docs/bounds.md, section 3.9).
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ def _refuted(
     It is `early` where there is none.
     """
     tasks = np.flatnonzero(np.isin(instance.job_of_task, jobs))
-    within = instance.job_of_task[instance.edges[:, 0]] == instance.job_of_task[instance.edges[:, 1]]
+    within = within_jobs(instance)
     inside = replace(instance, edges=instance.edges[within], edge_bytes=instance.edge_bytes[within])
     part, lines = part_of(inside, tasks), list[str]()
 

@@ -107,7 +107,7 @@ def refuted_makespans(
     if instance.num_tasks == 0 or not is_possible or instance.num_edges * instance.num_gpus**2 > MAX_DELAYS:
         return path_bound(instance, objective, around)
     if Objective(objective) is Objective.MAKESPAN:
-        both, proven = _near_and(around, instance, contention), path_bound(instance, objective, around)
+        both, proven = _near_and_far(instance, around, contention), path_bound(instance, objective, around)
         return _least_makespan(instance, both, proven, horizon(instance), passes, most_work, seconds_left)
     found = makespans_of_jobs(
         instance, around, contention, passes=passes, most_work=most_work, seconds_left=seconds_left
@@ -117,10 +117,10 @@ def refuted_makespans(
     return max(by_rank, found.bound(instance.weight.tolist()))
 
 
-def _near_and(around: HeadsAndTails, instance: DagInstance, contention: Contention) -> list[HeadsAndTails]:
-    """Return join-aware heads and tails, and those of all ancestors where they are larger."""
+def _near_and_far(instance: DagInstance, far: HeadsAndTails, contention: Contention) -> list[HeadsAndTails]:
+    """Return join-aware heads and tails, and those of all ancestors if any of these is larger."""
     near = heads_and_tails(instance, contention=contention)
-    return [near, around] if (near.heads < around.heads).any() or (near.tails < around.tails).any() else [near]
+    return [near, far] if (near.heads < far.heads).any() or (near.tails < far.tails).any() else [near]
 
 
 def makespans_of_jobs(
@@ -137,7 +137,7 @@ def makespans_of_jobs(
     The sets are those of `last_jobs`, and of the jobs of at least some weight. `around` are the heads and tails of all
     ancestors.
     """
-    weight, both, latest = instance.weight.tolist(), _near_and(around, instance, contention), horizon(instance)
+    weight, both, latest = instance.weight.tolist(), _near_and_far(instance, around, contention), horizon(instance)
     completion = job_path_bounds(instance, around)
     layers = [tuple(job for job in all_jobs(weight) if weight[job] >= least) for least in sorted(set(weight) - {0})]
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from instances.dag.graph import topological_order
+from instances.dag.graph import topological_order, within_jobs
+from instances.dag.instance import DagInstance
 
 
 def test_smallest_order_by_hand() -> None:
@@ -59,3 +60,12 @@ def test_cycle_is_named(edges: list[list[int]], cycle: str) -> None:
     assert all(step in edges for step in steps)
     assert set(shown) == set(cycle.split(" -> "))
     assert len(steps) == cycle.count("->")
+
+
+def test_edges_within_jobs() -> None:
+    """Tests an edge within a job, one between two jobs, and an instance without edges."""
+    instance = DagInstance.from_lists(
+        [[1]] * 3, [(0, 1, 0), (1, 2, 0)], job_of_task=[0, 0, 1], release=[0, 0], weight=[1, 1]
+    )
+    assert within_jobs(instance).tolist() == [True, False]
+    assert within_jobs(DagInstance.from_lists([[1]])).tolist() == []
