@@ -200,8 +200,8 @@ def cp_sat(
             effort_left -= refutation.effort
         if phase.down_sets and is_small and is_free:
             rounds = searched_down_sets(instance, objective, schedule, bound, run)
-            schedule = rounds.schedule
-            if rounds.has_proved:  # no word of CP-SAT: it can be asked to confirm
+            schedule, bound = rounds.schedule, rounds.bound
+            if rounds.has_proved and rounds.is_settled:  # no word of CP-SAT: it can be asked to confirm
                 return rounds.outcome(backend_seconds=seconds)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)

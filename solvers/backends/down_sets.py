@@ -53,6 +53,7 @@ class DownSetRounds:
         self._instance, self._objective, self._run = instance, objective, run
         self._search = DownSetSearch(instance, objective)
         self._exact_depth: dict[bool, int] = {}
+        self._climbs_backwards: bool | None = None
         self._windows: dict[int | None, Windows] = {}
 
     @property
@@ -70,7 +71,9 @@ class DownSetRounds:
         """Share of the layers that some round went through before it dropped a label."""
         return max(self._exact_depth.values(), default=0) / max(self._instance.num_tasks, 1)
 
-    def round(self, width: int, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> None:
+    def round(
+        self, width: int, should_stop: Callable[[], bool], *, until_dropped: bool = False, settles: bool = False
+    ) -> None:
         """Search with layers of some width; in both directions of time, later in the one that drops labels later.
 
         Parameters
@@ -81,11 +84,50 @@ class DownSetRounds:
             Called about twenty times a second; True ends the search.
         until_dropped
             Whether only a proof matters: then each search stops at the first label that it has to drop.
+        settles
+            Whether to settle labels, as in `DownSetSearch.search`.
         """
         for backwards in self._directions():
             again = True
             while again and not self.is_settled and not should_stop():
-                again = self._search_once(width, should_stop, backwards=backwards, until_dropped=until_dropped)
+                value = self.value
+                at_most = None if value is None else value - 1
+                again = self._search_once(
+                    at_most, width, should_stop, backwards=backwards, until_dropped=until_dropped, settles=settles
+                )
+
+    def climb(self, width: int, should_stop: Callable[[], bool]) -> None:
+        """Raise the bound by bisection; the direction of time that raises it further is that of all later searches.
+
+        Labels are settled. A search ends where a label would have to be dropped.
+        """
+        for backwards in self._directions():
+            refuted, not_refuted = self.bound - 1, self.value
+            while (
+                not_refuted is not None
+                and not_refuted - refuted > max(2, not_refuted // RESOLUTION)
+                and not should_stop()
+            ):
+                at_most = (refuted + not_refuted) // 2
+                self._search_once(at_most, width, should_stop, backwards=backwards, until_dropped=True, settles=True)
+                if self.bound > at_most:
+                    refuted, self._climbs_backwards = at_most, backwards
+                else:
+                    not_refuted = at_most
+
+    def does_settling_pay(self, width: int, should_stop: Callable[[], bool]) -> bool:
+        """Say whether labels that are not settled fail to prove the bound again, though more are allowed."""
+        if self._climbs_backwards is None or should_stop():
+            return False
+        found = self._search.search(
+            self._search.windows(self.bound - 1, 0),
+            width=width * SETTLED_PART,
+            backwards=self._climbs_backwards,
+            until_dropped=True,
+            threads=self._run.threads,
+            should_stop=should_stop,
+        )
+        return not found.is_complete
 
     def outcome(self, termination: Termination = Termination.FINISHED, backend_seconds: float = 0.0) -> Outcome:
         """Return what is known, and what proves the bound if these rounds do."""
@@ -100,21 +142,30 @@ class DownSetRounds:
         )
 
     def _search_once(
-        self, width: int, should_stop: Callable[[], bool], *, backwards: bool, until_dropped: bool
+        self,
+        at_most: int | None,
+        width: int,
+        should_stop: Callable[[], bool],
+        *,
+        backwards: bool,
+        until_dropped: bool,
+        settles: bool,
     ) -> bool:
-        """Search in one direction, and say whether the same search may find more."""
+        """Search within an objective, in one direction, and say whether the same search may find more."""
         value = self.value
-        if value not in self._windows:  # probing takes up to a second
-            self._windows = {value: self._search.windows(None if value is None else value - 1, self.bound)}
+        if at_most not in self._windows:  # probing takes up to a second
+            self._windows = {at_most: self._search.windows(at_most, self.bound)}
         found = self._search.search(
-            self._windows[value],
+            self._windows[at_most],
             width=width,
             backwards=backwards,
             until_dropped=until_dropped,
+            settles=settles,
             threads=self._run.threads,
             should_stop=should_stop,
         )
-        self.why_not_wider = None
+        if not settles:  # these layers are the wider ones
+            self.why_not_wider = None
         if not found.is_complete and found.width < width:
             self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
             if found.width == 0:
@@ -128,8 +179,8 @@ class DownSetRounds:
                 self._run.report(new, None)
             return is_better and found.is_complete
         if found.is_complete:
-            self.is_infeasible = value is None
-            self.bound, self.has_proved = self.bound if value is None else value, True
+            self.is_infeasible = at_most is None
+            self.bound, self.has_proved = self.bound if at_most is None else at_most + 1, True
             self._run.report(None, self.bound)
         return False
 
@@ -137,10 +188,18 @@ class DownSetRounds:
         """Return in which directions to search."""
         if Objective(self._objective) is not Objective.MAKESPAN:
             return [False]
+        if self._climbs_backwards is not None:
+            return [self._climbs_backwards]
         if len(self._exact_depth) < 2:
             return [False, True]
         return [self._exact_depth[True] > self._exact_depth[False]]
 
+
+RESOLUTION = 500
+"""Climbing ends where less than this part of the objective is left between what is refuted and what is not."""
+
+SETTLED_PART = 4
+"""Labels that are settled take at least so many times as long as others, so layers are narrower by this factor."""
 
 FIRST_WIDTH = 500
 """Labels per layer of the first round."""
@@ -178,6 +237,9 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
             termination = Termination.FAILED
             break
         rounds.round(width, run.must_stop)
+        rounds.climb(width // SETTLED_PART, run.must_stop)
+        if rounds.does_settling_pay(width // SETTLED_PART, run.must_stop):
+            rounds.round(width // SETTLED_PART, run.must_stop, until_dropped=True, settles=True)
         width *= GROWTH
     return rounds.outcome(termination)
 
@@ -264,6 +326,12 @@ WIDE = 50_000
 WIDE_SHARE = 0.8
 """Share of the time that is left for the last round, at most."""
 
+FIRST_CLIMB = 125
+"""Width at which the bound is raised first."""
+
+CLIMB_SHARE = 0.15
+"""Share of the time that is left for that, at most."""
+
 DEEP = 1 / 3
 """The last round takes place where the trial went through this share of the layers before it dropped a label."""
 
@@ -284,12 +352,15 @@ def searched_down_sets(
         Limits, threads, and whom to tell. Where its time is not short, the result depends on nothing but the threads.
     """
     rounds = DownSetRounds(instance, objective, run, schedule, bound)
+    rounds.climb(FIRST_CLIMB, run.stops_after(CLIMB_SHARE))
     should_stop = run.stops_after(TRIAL_SHARE)
+    settles = rounds.does_settling_pay(FIRST_CLIMB, should_stop)
+    part = SETTLED_PART if settles else 1
     for width in BEAMS:
         rounds.round(width, should_stop)
-    rounds.round(TRIAL, should_stop, until_dropped=True)
+    rounds.round(TRIAL // part, should_stop, until_dropped=True, settles=settles)
     if rounds.is_settled or run.should_stop():
         return rounds
     if rounds.exact_share >= DEEP or count_down_sets(instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS:
-        rounds.round(WIDE, run.stops_after(WIDE_SHARE), until_dropped=True)
+        rounds.round(WIDE // part, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
     return rounds

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.down_sets.labels import DIGEST, has_bit, hash_of, keep
-from formulations.dag.down_sets.search_space import NOWHERE
+from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from instances.kernels import inner_kernel, kernel, overwrite
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def expand(
     order, heads = np.empty(n, dtype=np.int64), np.empty((1, n, m), dtype=np.int32)
     is_waiting, is_free, is_due = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     earliest = np.empty(n, dtype=np.int32)
-    is_used, digest = np.zeros(m, dtype=np.bool_), np.empty(DIGEST, dtype=np.int32)
+    has_like, digest = np.zeros(m, dtype=np.bool_), np.empty(DIGEST, dtype=np.int32)
     jobs, limited = len(space.weight), len(space.limited)
     bits, least = np.zeros(labels.started.shape[1], dtype=np.uint64), np.zeros(jobs, dtype=np.int64)
     completion, used = np.zeros((1, jobs), dtype=np.int32), np.zeros((1, limited), dtype=np.int64)
@@ -230,7 +230,11 @@ def expand(
         if halt[0]:
             return
         before, started = labels.heads[place], labels.started[place]
-        waiting = order[: _look(space, before, started, order, is_waiting, is_free, earliest, is_used)]
+        waiting = order[: _look(space, before, started, order, is_waiting, is_free, earliest)]
+        taken = labels.used[place]
+        for gpu in range(m):
+            like = space.like_gpu[gpu]
+            has_like[gpu] = like >= 0 and _compare_gpus(space, before, taken, waiting, NONE, like, gpu) == 0
         for position in range(len(waiting)):
             task = waiting[position]
             like = space.like_task[task]
@@ -242,7 +246,7 @@ def expand(
             if (hashed >> np.uint64(40)) % np.uint64(parts) != np.uint64(part):
                 continue
             for gpu in range(m):
-                if before[task, gpu] >= NOWHERE or (space.like_gpu[gpu] >= 0 and not is_used[space.like_gpu[gpu]]):
+                if before[task, gpu] >= NOWHERE or has_like[gpu]:
                     continue
                 fits = True
                 for q in range(limited):
@@ -261,7 +265,63 @@ def expand(
                     completion[0, job] = max(completion[0, job], end_of_job(space, child, task, gpu))
                     if weighted_completion(space, completion[0], child, waiting, task, least) > space.most:
                         continue
+                _rename_gpus(space, child, used[0], waiting, task)
                 keep(children, bits, hashed, heads, completion, used, waiting, task, digest)
+
+
+@inner_kernel
+def _compare_gpus(
+    space: SearchSpace,
+    heads: NDArray[np.int32],
+    used: NDArray[np.int64],
+    waiting: NDArray[np.int64],
+    except_for: int,
+    one: int,
+    other: int,
+) -> int:
+    """Compare what may follow on two interchangeable GPUs: negative, 0 or positive as the first is before the second.
+
+    If it is 0 the label stays the same, for all that may follow, when the two change their names.
+    """
+    for position in range(len(waiting)):
+        task = waiting[position]
+        if task != except_for and heads[task, one] != heads[task, other]:
+            return -1 if heads[task, one] < heads[task, other] else 1
+    bytes_of_one, bytes_of_other = 0, 0
+    for q in range(len(used)):
+        if space.limited[q] == one:
+            bytes_of_one = used[q]
+        if space.limited[q] == other:
+            bytes_of_other = used[q]
+    return bytes_of_one - bytes_of_other
+
+
+@inner_kernel
+def _rename_gpus(
+    space: SearchSpace, heads: NDArray[np.int32], used: NDArray[np.int64], waiting: NDArray[np.int64], except_for: int
+) -> None:
+    """Rename interchangeable GPUs so that labels that differ in their names alone become equal."""
+    for last in range(len(space.like_gpu)):  # invariant: the GPUs before this one are in order within their class
+        gpu = last
+        while space.like_gpu[gpu] >= 0:
+            like = space.like_gpu[gpu]
+            if _compare_gpus(space, heads, used, waiting, except_for, like, gpu) <= 0:
+                break
+            for task in range(len(heads)):
+                heads[task, like], heads[task, gpu] = heads[task, gpu], heads[task, like]
+            _swap_bytes(space, used, like, gpu)
+            gpu = like
+
+
+@inner_kernel
+def _swap_bytes(space: SearchSpace, used: NDArray[np.int64], one: int, other: int) -> None:
+    """Exchange the memory that is used on two GPUs, both limited or both not."""
+    for p in range(len(used)):
+        for q in range(p):
+            if (space.limited[p] == one and space.limited[q] == other) or (
+                space.limited[p] == other and space.limited[q] == one
+            ):
+                used[p], used[q] = used[q], used[p]
 
 
 @inner_kernel
@@ -273,11 +333,9 @@ def _look(
     is_waiting: NDArray[np.bool_],
     is_free: NDArray[np.bool_],
     earliest: NDArray[np.int32],
-    is_used: NDArray[np.bool_],
 ) -> int:
-    """Find the tasks that wait (and return how many), those that are free, their least heads, and the used GPUs."""
+    """Find the tasks that wait (and return how many), those that are free, and their least heads."""
     n, m = heads.shape
-    is_used[:] = False
     count = 0
     for position in range(n):
         task = space.order[position]
@@ -285,8 +343,6 @@ def _look(
         has_started = has_bit(started, task)
         for k in range(m):
             earliest[task] = min(earliest[task], heads[task, k])
-            if has_started and heads[task, k] < NOWHERE:
-                is_used[k] = True
         is_waiting[task] = not has_started
         if has_started:
             continue

@@ -12,7 +12,9 @@ from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack
 from formulations.dag.probing.load_rows import copy_rows, fill_row
-from instances.kernels import inner_kernel, kernel
+from formulations.dag.probing.refuter import settle, try_all
+from formulations.dag.probing.tighten import count_allowed
+from instances.kernels import inner_kernel, kernel, overwrite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from formulations.dag.probing.load_refutation import Effort
     from formulations.dag.probing.load_rows import Loads
     from formulations.dag.probing.network import Network
+    from formulations.dag.probing.refuter import Workspace
     from formulations.dag.probing.tighten import State
 
 FINE = 1_000
@@ -38,11 +41,18 @@ def filter_by_loads(
     own: Loads,
     effort: Effort,
     price: NDArray[np.float64],
+    workspace: Workspace,
+    likely: NDArray[np.int64],
+    settles: bool,
     survivors: NDArray[np.int64],
     halt: NDArray[np.bool_],
     work: NDArray[np.int64],
 ) -> int:
     """Remove labels whose waiting tasks do not fit on the GPUs within their windows; estimate and count the others.
+
+    If labels are to be settled, those that are left are also tested as a makespan is in `probing`: their windows are
+    tightened, and tasks are put on one GPU after the other until that tells nothing new for a task. Heads that rise and
+    pairs that are refuted stay so in the label (docs/formulations.md, section 10.2).
 
     Parameters
     ----------
@@ -54,6 +64,9 @@ def filter_by_loads(
         Rows to begin with; read only.
     price
         Price of a tick on every GPU, for the estimates, shape (m,); they sum to 1.
+    workspace, likely, settles
+        Scratch for settling labels; the tasks, those first whose GPUs were last refuted, shape (n,), changed; and
+        whether to settle labels. The network must run in the direction of time of the space.
     survivors
         Result: places of the labels that are left, group by group; only the first entries count.
     halt, work
@@ -70,13 +83,16 @@ def filter_by_loads(
             if halt[0]:
                 return 0
             place = labels.entry[entry]
-            waiting = order[: _load_state(space, labels, place, state, order)]
+            waiting = order[: _load_state(space, labels, place, state, order, own.since)]
             if len(waiting):
                 if has_prices and _known_prices_refute(net, state, space.deadline, own, work):
                     continue
                 copy_rows(own, loads)
                 has_prices = loads_refute(net, state, space.deadline, own, effort, work) == REFUTED
                 if has_prices:
+                    continue
+                overwrite(workspace.loads.since, own.since)
+                if settles and _is_refuted(space, net, labels.heads[place], waiting, state, workspace, likely, work):
                     continue
             if len(least):
                 completion, heads = labels.completion[place], labels.heads[place]
@@ -90,11 +106,54 @@ def filter_by_loads(
 
 
 @inner_kernel
-def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, waiting: NDArray[np.int64]) -> int:
-    """Write a label as heads, tails and pairs, write the waiting tasks, and return how many there are."""
+def _is_refuted(
+    space: SearchSpace,
+    net: Network,
+    heads: NDArray[np.int32],
+    waiting: NDArray[np.int64],
+    state: State,
+    workspace: Workspace,
+    likely: NDArray[np.int64],
+    work: NDArray[np.int64],
+) -> bool:
+    """Say whether a label is refuted as a makespan is in `probing`; otherwise write what is known of its heads."""
+    overwrite(workspace.assumed_loads.since, workspace.loads.since)
+    state.heads_due[:] = True
+    state.tails_due[:] = True
+    if settle(net, state, space.deadline, workspace, work):
+        return True
+    for index in range(len(likely)):  # invariant: every task so far has one GPU left, or told something new
+        task = likely[index]
+        if count_allowed(state.allowed, task) < 2:
+            continue
+        news = try_all(net, state, space.deadline, task, 0, 0, workspace, work)
+        if news < 0:
+            for later in range(index, 0, -1):
+                likely[later] = likely[later - 1]
+            likely[0] = task
+            return True
+        if news == 0:
+            break
+    for task in waiting:
+        for k in range(heads.shape[1]):
+            heads[task, k] = state.heads[task, k] if state.allowed[task, k] else NOWHERE
+    return False
+
+
+@inner_kernel
+def _load_state(
+    space: SearchSpace,
+    labels: Labels,
+    place: int,
+    state: State,
+    waiting: NDArray[np.int64],
+    since: NDArray[np.int64],
+) -> int:
+    """Write a label as heads, tails and pairs, the waiting tasks, and until when GPUs are used; count the tasks."""
     n, m = space.durations.shape
     heads = labels.heads[place]
     count = 0
+    since[:] = 0
     for position in range(n):
         task = space.order[position]
         has_started = has_bit(labels.started[place], task)
@@ -109,6 +168,7 @@ def _load_state(space: SearchSpace, labels: Labels, place: int, state: State, wa
                 state.tails[task, k] = space.tails[task, k]
                 if has_started:
                     state.tails[task, k] = space.deadline - heads[task, k] - space.durations[task, k]
+                    since[k] = max(since[k], heads[task, k] + space.durations[task, k])
     return count
 
 

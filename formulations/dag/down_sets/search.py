@@ -95,6 +95,7 @@ class DownSetSearch:
         width: int,
         backwards: bool = False,
         until_dropped: bool = False,
+        settles: bool = False,
         threads: int = 1,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Found:
@@ -110,6 +111,9 @@ class DownSetSearch:
             Whether to search from the end, for the makespan only. Often one direction needs far fewer labels.
         until_dropped
             Whether to stop as soon as the search can no longer be complete.
+        settles
+            Whether every label is tested as a makespan is in `probing`. A label then takes three to ten times as long;
+            there may be a hundredth of them, or nearly as many.
         should_stop
             Called about twenty times a second; a search that is stopped finds nothing.
 
@@ -126,7 +130,10 @@ class DownSetSearch:
         if max(latest, int(within.completion_at_least.max(initial=0))) >= NOWHERE // 2:
             return Found(schedule=None, is_complete=False)
         space = search_space(self._instance, self._objective, within, self._network, backwards=backwards)
-        layers = Layers(space, self._network, width, threads)
+        net = self._network
+        if backwards:
+            net = net._replace(before=net.after, after=net.before)
+        layers = Layers(space, net, width, threads, settles=settles)
         ended = layers.run(should_stop, until_dropped=until_dropped)
         schedules = [self._schedule(space, heads, backwards=backwards) for heads in layers.complete()] if ended else []
         best = min(
@@ -170,6 +177,8 @@ class Layers:
     ----------
     width
         Largest number of labels per layer; the attribute is what memory allows of it.
+    settles
+        As in `DownSetSearch.search`.
     threads
         Number of parts of a layer, by the hash of the down-set, so that each is filled by a thread of its own.
 
@@ -181,11 +190,11 @@ class Layers:
         As in `Found`.
     """
 
-    def __init__(self, space: SearchSpace, net: Network, width: int, threads: int) -> None:
+    def __init__(self, space: SearchSpace, net: Network, width: int, threads: int, *, settles: bool) -> None:
         self.depth, self.exact_depth, self.num_labels = 0, 0, 0
         # A copy for every further thread, because threads would contend for the reference counts of shared arrays.
         self._spaces = [space, *(_copy(space) for _ in range(threads - 1))]
-        self._network = net
+        self._network, self._settles = net, settles
         places = max(min(SPREAD * width, MOST_BYTES // 2 // bytes_per_label(space)), 2 * threads)
         self.width = min(width, places // 2)
         self._now, self._next = ([new_labels(space, places // threads) for _ in range(threads)] for _ in range(2))
@@ -197,18 +206,21 @@ class Layers:
         self._states = [
             new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE) for _ in range(threads)
         ]
-        self._workspace = new_workspace(net)
+        self._workspaces = [new_workspace(net) for _ in range(threads)]
+        self._likely = [np.arange(len(space.order)) for _ in range(threads)]
+        self._root = new_loads(net)
         self._loads = [new_loads(net) for _ in range(threads)]
 
     def run(self, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> bool:
         """Go through all layers, or to the first that has no label or has dropped one; False if stopped before."""
         space, threads = self._spaces[0], len(self._now)
         net, state, work = self._network, self._states[0], self._work[0]
-        if settle_or_probe(PRICE, net, state, space.deadline, self._workspace, work, NO_LIMIT)[0]:
+        workspace = self._workspaces[0]._replace(loads=self._root)
+        if settle_or_probe(PRICE, net, state, space.deadline, workspace, work, NO_LIMIT)[0]:
             return True
         begin(self._now[0], space)
         self._sequence[0] = np.zeros(1, dtype=np.int64)
-        price = price_of_time(self._workspace.loads)
+        price = price_of_time(self._root)
         with ThreadPoolExecutor(threads, thread_name_prefix="down-sets") as pool:
             while self.depth < len(space.order) and any(len(sequence) for sequence in self._sequence):
                 jobs = [pool.submit(self._fill, part, price) for part in range(threads)]
@@ -250,10 +262,13 @@ class Layers:
             self._network,
             children,
             self._states[part],
-            self._workspace.loads,
+            self._root,
             self._loads[part],
             BRIEF,
             price,
+            self._workspaces[part],
+            self._likely[part],
+            self._settles,
             self._survivors[part],
             self._halt,
             self._work[part],

@@ -69,7 +69,7 @@ class SearchSpace(NamedTuple):
     tails: NDArray[np.int64]  # (n, m), from a finish to the deadline
     deadline: int
     like_task: NDArray[np.int64]  # (n,), the task that starts before it without loss, NONE without one
-    like_gpu: NDArray[np.int64]  # (m,), the GPU that is used before it without loss, NONE without one
+    like_gpu: NDArray[np.int64]  # (m,), the one before it among interchangeable GPUs, NONE without one
     memory: NDArray[np.int64]  # (n,), bytes
     limited: NDArray[np.int64]  # (limited,), GPUs whose memory may not hold all tasks
     capacity: NDArray[np.int64]  # (limited,), bytes
@@ -97,7 +97,8 @@ def search_space(
     around = within.around
     side, other_side = (net.after, net.before) if backwards else (net.before, net.after)
     deadline = int(within.latest_finish[around.allowed].max(initial=0))
-    heads, tails = around.heads, deadline - within.latest_finish
+    allowed, heads, tails = around.allowed.copy(), around.heads.copy(), deadline - within.latest_finish
+    job_tails = around.job_tails.copy()
     if backwards:
         heads, tails = tails, heads
     m = instance.num_gpus
@@ -107,9 +108,12 @@ def search_space(
     classes = interchangeable(instance)
     for members in classes.tasks:
         like_task[list(members[1:])] = members[:-1]
-    for gpus in classes.gpus:
+    for gpus in classes.gpus:  # whatever holds for a task on one of them holds on all: schedules may be renamed
         like_gpu[list(gpus[1:])] = gpus[:-1]
-    needed = np.where(around.allowed, instance.task_memory[:, None], 0).astype(object).sum(axis=0)
+        for least in (heads, tails, job_tails):
+            least[:, gpus] = least[:, gpus].max(axis=1, keepdims=True)
+        allowed[:, gpus] &= allowed[:, gpus].all(axis=1, keepdims=True)
+    needed = np.where(allowed, instance.task_memory[:, None], 0).astype(object).sum(axis=0)
     limited = np.flatnonzero((instance.gpu_memory >= 0) & (needed > instance.gpu_memory.astype(object)))
     jobs = 0 if Objective(objective) is Objective.MAKESPAN else instance.num_jobs
     return SearchSpace(
@@ -119,10 +123,10 @@ def search_space(
         successor_offsets=np.array(other_side.offsets),
         successors=np.array(other_side.neighbours),
         delay=np.minimum(delay, NOWHERE).astype(np.int32),
-        durations=np.where(around.allowed, net.durations, 0).astype(np.int32),
-        heads=np.where(around.allowed, heads, NOWHERE).astype(np.int32),
-        latest_start=np.where(around.allowed, deadline - tails - net.durations, -1).astype(np.int32),
-        tails=np.where(around.allowed, tails, 0).astype(np.int64),
+        durations=np.where(allowed, net.durations, 0).astype(np.int32),
+        heads=np.where(allowed, heads, NOWHERE).astype(np.int32),
+        latest_start=np.where(allowed, deadline - tails - net.durations, -1).astype(np.int32),
+        tails=np.where(allowed, tails, 0).astype(np.int64),
         deadline=deadline,
         like_task=like_task,
         like_gpu=like_gpu,
@@ -130,7 +134,7 @@ def search_space(
         limited=limited,
         capacity=instance.gpu_memory[limited],
         job_of_task=np.array(instance.job_of_task),
-        job_tail=np.where(around.allowed, around.job_tails, 0).astype(np.int32),
+        job_tail=np.where(allowed, job_tails, 0).astype(np.int32),
         completion=np.minimum(within.completion_at_least[:jobs], NOWHERE).astype(np.int32),
         weight=np.array(instance.weight[:jobs]),
         most=within.at_most,

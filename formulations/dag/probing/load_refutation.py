@@ -194,7 +194,8 @@ def _separate(net: Network, state: State, deadline: int, loads: Loads, effort: E
     for k in range(m):
         size = 0
         for task in range(n):
-            if loads.placement[task, k] > 1e-7 and net.durations[task, k] > 0:
+            is_open = deadline - state.tails[task, k] > loads.since[k]
+            if loads.placement[task, k] > 1e-7 and net.durations[task, k] > 0 and is_open:
                 tasks[size] = task
                 size += 1
         if size == 0:

@@ -124,6 +124,7 @@ _MEMORY = -1
 class Loads(NamedTuple):
     """Rows sum_i ticks[k,i,r] x[i,k] <= limit[k,r] of every GPU k, and the results of the last linear program."""
 
+    since: NDArray[np.int64]  # (m,), ticks; windows that open before are not looked for, because all is settled there
     num_rows: NDArray[np.int64]  # (m,)
     opens: NDArray[np.int64]  # (m, rows), ticks after 0
     closes: NDArray[np.int64]  # (m, rows), ticks before the deadline
@@ -141,6 +142,7 @@ def new_loads(net: Network) -> Loads:
     """Return one row per GPU for all of its time, and one for its memory if that may matter."""
     n, m = net.durations.shape
     loads = Loads(
+        since=np.zeros(m, dtype=np.int64),
         num_rows=np.ones(m, dtype=np.int64),
         opens=np.zeros((m, MAX_ROWS), dtype=np.int64),
         closes=np.zeros((m, MAX_ROWS), dtype=np.int64),

@@ -143,7 +143,7 @@ def probe_all(
                 continue
             if kind == 1 and late - early < 2:
                 continue
-            news = _try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work)
+            news = try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work)
             if news < 0:
                 return True, True
             changed = changed or news > 0
@@ -189,7 +189,7 @@ def settle_or_probe(
 
 
 @inner_kernel
-def _try_all(
+def try_all(
     net: Network,
     state: State,
     deadline: int,

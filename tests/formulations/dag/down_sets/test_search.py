@@ -37,23 +37,25 @@ def searched(instance: DagInstance, objective: Objective, at_most: int, **option
     objective=objectives,
     slack=st.integers(0, 5),
     backwards=st.booleans(),
+    settles=st.booleans(),
     threads=st.sampled_from([1, 2]),
 )
 @many
 def test_finds_what_exists_and_nothing_else(
-    instance: DagInstance, objective: Objective, slack: int, backwards: bool, threads: int
+    instance: DagInstance, objective: Objective, slack: int, backwards: bool, settles: bool, threads: int
 ) -> None:
     """Tests searches from the optimum on and just below it, against enumeration."""
     backwards = backwards and objective is Objective.MAKESPAN
+    ways = {"backwards": backwards, "settles": settles, "threads": threads}
     best = optimum(instance, objective)
     if best is None:
-        found = searched(instance, objective, 500, backwards=backwards, threads=threads)
+        found = searched(instance, objective, 500, **ways)
         assert (found.schedule, found.is_complete) == (None, True)
         return
-    found = searched(instance, objective, best + slack, backwards=backwards, threads=threads)
+    found = searched(instance, objective, best + slack, **ways)
     assert found.is_complete
     assert found.schedule is not None
-    below = searched(instance, objective, best - 1, backwards=backwards, threads=threads)
+    below = searched(instance, objective, best - 1, **ways)
     assert (below.schedule, below.is_complete) == (None, True)
 
 
@@ -71,11 +73,12 @@ def test_narrow_layers_never_prove_too_much(
         assert slack < 0
 
 
+@pytest.mark.parametrize("settles", [False, True])
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(
     "family", ["layered", pytest.param("in-tree", marks=pytest.mark.slow), "series-parallel", "gaussian-elimination"]
 )
-def test_refutes_one_tick_below_on_twenty_tasks(family: str, backwards: bool) -> None:
+def test_refutes_one_tick_below_on_twenty_tasks(family: str, backwards: bool, settles: bool) -> None:
     """Tests graphs of about twenty tasks: the optimum that one direction proves the other one proves too."""
     cost = CostModel(ccr=1.0)
     instance = generate(family, tasks=20, seed=4, cluster=parse_cluster("mixed-2"), cost=cost)
@@ -87,8 +90,9 @@ def test_refutes_one_tick_below_on_twenty_tasks(family: str, backwards: bool) ->
             at_most = objective_value(instance, found.schedule, Objective.MAKESPAN) - 1
     assert found.is_complete
     assert at_most is not None
-    assert searched(instance, Objective.MAKESPAN, at_most + 1, width=20_000, backwards=backwards).schedule is not None
-    below = searched(instance, Objective.MAKESPAN, at_most, width=20_000, backwards=backwards)
+    ways = {"width": 20_000, "backwards": backwards, "settles": settles}
+    assert searched(instance, Objective.MAKESPAN, at_most + 1, **ways).schedule is not None
+    below = searched(instance, Objective.MAKESPAN, at_most, **ways)
     assert (below.schedule, below.is_complete) == (None, True)
 
 
@@ -100,6 +104,30 @@ def test_parts_are_as_good_as_the_whole() -> None:
     alone, shared = (search.search(within, width=3_000, until_dropped=True, threads=threads) for threads in (1, 3))
     assert alone.exact_depth > 3
     assert shared.exact_depth in range(alone.exact_depth - 1, alone.exact_depth + 2)
+
+
+def test_labels_that_differ_in_the_names_of_like_gpus_are_one() -> None:
+    """Tests that two like GPUs take as many labels as if the first task could only be on one of them."""
+    durations = np.array([[3, 3], [5, 5], [4, 4], [7, 7], [2, 2]])
+    instance = DagInstance.from_lists(durations.tolist())
+    alone = changed(instance, durations=durations + np.array([[0, 1], [0, 0], [0, 0], [0, 0], [0, 0]]))
+    like = searched(instance, Objective.MAKESPAN, 11)
+    assert like.schedule is not None
+    assert like.num_labels < searched(alone, Objective.MAKESPAN, 11).num_labels
+
+
+def test_settled_labels_are_fewer() -> None:
+    """Tests a graph where a complete search with settled labels takes a quarter of the labels that others take."""
+    instance = generate("cholesky", tasks=35, seed=3, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    found = search.search(search.windows(None, 0), width=500)
+    while found.schedule is not None:
+        at_most = objective_value(instance, found.schedule, Objective.MAKESPAN) - 1
+        found = search.search(search.windows(at_most, 0), width=20_000, backwards=True, settles=True)
+    assert found.is_complete
+    others = search.search(search.windows(at_most, 0), width=200_000, backwards=True)
+    assert (others.schedule, others.is_complete) == (None, True)
+    assert 0 < 4 * found.num_labels < others.num_labels
 
 
 def test_like_gpus_and_tasks_are_tried_once() -> None:
