@@ -16,6 +16,7 @@ from solvers.run.outcome import Outcome, Termination
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from formulations.dag.down_sets.search import Found
     from formulations.dag.windows import Windows
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
@@ -39,7 +40,7 @@ class DownSetRounds:
     is_settled
         Whether nothing is left to find or to prove.
     has_proved
-        Whether that is what one of these rounds proved, and not what was known before.
+        Whether one of these rounds proved the bound, and it was not known before.
     why_not_wider
         What does not allow the width of the last round, or more; None where nothing does.
     """
@@ -68,7 +69,7 @@ class DownSetRounds:
 
     @property
     def exact_share(self) -> float:
-        """Share of the layers that some round went through before it dropped a label."""
+        """Share of the layers that some search went through before it dropped a label."""
         return max(self._exact_depth.values(), default=0) / max(self._instance.num_tasks, 1)
 
     def round(
@@ -85,7 +86,7 @@ class DownSetRounds:
         until_dropped
             Whether only a proof matters: then each search stops at the first label that it has to drop.
         settles
-            Whether to settle labels, as in `DownSetSearch.search`.
+            Whether to settle labels, as in `DownSetSearch.search`; layers are then narrower by `SETTLED_PART`.
         """
         for backwards in self._directions():
             again = True
@@ -102,16 +103,16 @@ class DownSetRounds:
         Labels are settled. A search ends where a label would have to be dropped.
         """
         for backwards in self._directions():
-            refuted, not_refuted = self.bound - 1, self.value
+            not_refuted = self.value
             while (
                 not_refuted is not None
-                and not_refuted - refuted > max(2, not_refuted // RESOLUTION)
+                and not_refuted - self.bound >= max(2, not_refuted // RESOLUTION)
                 and not should_stop()
             ):
-                at_most = (refuted + not_refuted) // 2
+                at_most = (self.bound - 1 + not_refuted) // 2
                 self._search_once(at_most, width, should_stop, backwards=backwards, until_dropped=True, settles=True)
                 if self.bound > at_most:
-                    refuted, self._climbs_backwards = at_most, backwards
+                    self._climbs_backwards = backwards
                 else:
                     not_refuted = at_most
 
@@ -119,15 +120,9 @@ class DownSetRounds:
         """Say whether labels that are not settled fail to prove the bound again, though more are allowed."""
         if self._climbs_backwards is None or should_stop():
             return False
-        found = self._search.search(
-            self._search.windows(self.bound - 1, 0),
-            width=width * SETTLED_PART,
-            backwards=self._climbs_backwards,
-            until_dropped=True,
-            threads=self._run.threads,
-            should_stop=should_stop,
-        )
-        return not found.is_complete
+        return not self._found(
+            self.bound - 1, width, should_stop, backwards=self._climbs_backwards, until_dropped=True, settles=False
+        ).is_complete
 
     def outcome(self, termination: Termination = Termination.FINISHED, backend_seconds: float = 0.0) -> Outcome:
         """Return what is known, and what proves the bound if these rounds do."""
@@ -153,23 +148,15 @@ class DownSetRounds:
     ) -> bool:
         """Search within an objective, in one direction, and say whether the same search may find more."""
         value = self.value
-        if at_most not in self._windows:  # probing takes up to a second
-            self._windows = {at_most: self._search.windows(at_most, self.bound)}
-        found = self._search.search(
-            self._windows[at_most],
-            width=width,
-            backwards=backwards,
-            until_dropped=until_dropped,
-            settles=settles,
-            threads=self._run.threads,
-            should_stop=should_stop,
+        found = self._found(
+            at_most, width, should_stop, backwards=backwards, until_dropped=until_dropped, settles=settles
         )
         if not settles:  # these layers are the wider ones
             self.why_not_wider = None
-        if not found.is_complete and found.width < width:
-            self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
-            if found.width == 0:
-                self.why_not_wider = f"horizon: expected fewer than {NOWHERE // 2} ticks, got more."
+            if not found.is_complete and found.width < width:
+                self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
+                if found.width == 0:
+                    self.why_not_wider = f"horizon: expected fewer than {NOWHERE // 2} ticks, got more."
         self._exact_depth[backwards] = max(self._exact_depth.get(backwards, 0), found.exact_depth)
         if found.schedule is not None:
             new = objective_value(self._instance, found.schedule, self._objective)
@@ -183,6 +170,30 @@ class DownSetRounds:
             self.bound, self.has_proved = self.bound if at_most is None else at_most + 1, True
             self._run.report(None, self.bound)
         return False
+
+    def _found(
+        self,
+        at_most: int | None,
+        width: int,
+        should_stop: Callable[[], bool],
+        *,
+        backwards: bool,
+        until_dropped: bool,
+        settles: bool,
+    ) -> Found:
+        """Search within an objective, in one direction."""
+        if at_most not in self._windows:  # probing takes up to a second
+            known = self.bound if at_most is None else min(self.bound, at_most)
+            self._windows = {at_most: self._search.windows(at_most, known)}
+        return self._search.search(
+            self._windows[at_most],
+            width=width // SETTLED_PART if settles else width,
+            backwards=backwards,
+            until_dropped=until_dropped,
+            settles=settles,
+            threads=self._run.threads,
+            should_stop=should_stop,
+        )
 
     def _directions(self) -> list[bool]:
         """Return in which directions to search."""
@@ -237,9 +248,9 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
             termination = Termination.FAILED
             break
         rounds.round(width, run.must_stop)
-        rounds.climb(width // SETTLED_PART, run.must_stop)
-        if rounds.does_settling_pay(width // SETTLED_PART, run.must_stop):
-            rounds.round(width // SETTLED_PART, run.must_stop, until_dropped=True, settles=True)
+        rounds.climb(width, run.must_stop)
+        if rounds.does_settling_pay(width, run.must_stop):
+            rounds.round(width, run.must_stop, until_dropped=True, settles=True)
         width *= GROWTH
     return rounds.outcome(termination)
 
@@ -326,11 +337,8 @@ WIDE = 50_000
 WIDE_SHARE = 0.8
 """Share of the time that is left for the last round, at most."""
 
-FIRST_CLIMB = 125
-"""Width at which the bound is raised first."""
-
 CLIMB_SHARE = 0.12
-"""Share of the time that is left for that, at most."""
+"""Share of the time that is left for raising the bound after the first round, at most."""
 
 DEEP = 1 / 3
 """The last round takes place where the trial went through this share of the layers before it dropped a label."""
@@ -353,14 +361,13 @@ def searched_down_sets(
     """
     rounds = DownSetRounds(instance, objective, run, schedule, bound)
     rounds.round(FIRST_WIDTH, run.stops_after(TRIAL_SHARE))
-    rounds.climb(FIRST_CLIMB, run.stops_after(CLIMB_SHARE))
+    rounds.climb(FIRST_WIDTH, run.stops_after(CLIMB_SHARE))
     should_stop = run.stops_after(TRIAL_SHARE)
-    settles = rounds.does_settling_pay(FIRST_CLIMB, should_stop)
-    part = SETTLED_PART if settles else 1
+    settles = rounds.does_settling_pay(FIRST_WIDTH, should_stop)
     rounds.round(BEAM, should_stop)
-    rounds.round(TRIAL // part, should_stop, until_dropped=True, settles=settles)
+    rounds.round(TRIAL, should_stop, until_dropped=True, settles=settles)
     if rounds.is_settled or run.should_stop():
         return rounds
     if rounds.exact_share >= DEEP or count_down_sets(instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS:
-        rounds.round(WIDE // part, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
+        rounds.round(WIDE, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
     return rounds

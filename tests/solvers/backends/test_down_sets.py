@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from formulations.dag.down_sets import search as layers
 from formulations.dag.down_sets.counts import Counted, CountSearch
@@ -27,7 +29,9 @@ from solvers.backends.down_sets import PROOF, DownSetRounds
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
+from tests.brute_force import optimum
 from tests.runs import run_with
+from tests.strategies import dag_instances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +114,7 @@ def test_ends_where_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
     heft = solve(instance, "heft")
     result = solve(instance, "down-sets", bounds=[], threads=1)
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.FAILED)
-    assert result.objective < heft.objective
+    assert 0 < result.lower_bound <= result.objective < heft.objective
 
 
 def test_a_time_limit_keeps_what_was_found() -> None:
@@ -145,12 +149,12 @@ def test_a_callback_ends_it() -> None:
 
 
 def test_numbers_beyond_its_range_end_it_at_once() -> None:
-    """Tests that a makespan that labels cannot hold leaves the list schedule, and a bound from the windows alone."""
+    """Tests that a makespan that labels cannot hold leaves the list schedule, and a bound that needs no labels."""
     instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-3"), cost=CostModel(ccr=1.0))
     large = replace(instance, durations=instance.durations * 10**8)
     result = solve(large, "down-sets", bounds=[])
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.FAILED)
-    assert result.lower_bound <= 10**8 * solve(instance, "down-sets").objective
+    assert 0 < result.lower_bound <= 10**8 * solve(instance, "down-sets").objective
     assert str(result.failure).startswith("horizon: expected fewer than ")
 
 
@@ -278,7 +282,7 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def round(self, width: int, should_stop: object, *, until_dropped: bool = False, settles: bool = False) -> None:
             """Remember."""
-            widths.append(width * (down_set_phase.SETTLED_PART if settles else 1))
+            widths.append(width)
 
     monkeypatch.setattr(down_set_phase, "DownSetRounds", Rounds)
     many = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
@@ -297,11 +301,29 @@ def test_climbing_raises_the_bound_to_no_more_than_the_optimum(family: str) -> N
     instance = generate(family, tasks=25, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     best = solve(instance, "down-sets").objective
     rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
-    rounds.climb(20, lambda: False)
+    rounds.climb(80, lambda: False)
     assert rounds.has_proved
     assert best is not None
     assert 0.8 * best < rounds.bound <= best
     assert len(rounds._directions()) == 1
-    rounds.round(10_000, lambda: False, settles=True)
+    rounds.round(40_000, lambda: False, settles=True)
     assert rounds.is_settled
     assert rounds.value == best
+
+
+@given(
+    instance=dag_instances(max_tasks=7, max_gpus=4),
+    objective=st.sampled_from(FINISH_OBJECTIVES),
+    width=st.integers(4, 40),
+)
+@settings(max_examples=100, deadline=None)
+def test_climbing_never_exceeds_the_optimum(instance: DagInstance, objective: Objective, width: int) -> None:
+    """Tests bounds by bisection below HEFT's schedule against enumeration."""
+    start = solve(instance, "heft", objective=objective, bounds=[]).schedule
+    best = optimum(instance, objective)
+    if start is None or best is None:
+        return
+    rounds = DownSetRounds(instance, objective, run_with(), start, 0)
+    rounds.climb(width, lambda: False)
+    assert rounds.bound <= best
+    assert rounds.has_proved == (rounds.bound > 0)
