@@ -281,19 +281,14 @@ def _compare_gpus(
 ) -> int:
     """Compare what may follow on two interchangeable GPUs: negative, 0 or positive as the first is before the second.
 
-    If it is 0 the label stays the same, for all that may follow, when the two change their names.
+    If it is 0 the two may exchange their names, and whatever may follow stays the same.
     """
     for position in range(len(waiting)):
         task = waiting[position]
         if task != except_for and heads[task, one] != heads[task, other]:
             return -1 if heads[task, one] < heads[task, other] else 1
-    bytes_of_one, bytes_of_other = 0, 0
-    for q in range(len(used)):
-        if space.limited[q] == one:
-            bytes_of_one = used[q]
-        if space.limited[q] == other:
-            bytes_of_other = used[q]
-    return bytes_of_one - bytes_of_other
+    p, q = space.place_of_limit[one], space.place_of_limit[other]  # both are limited, or none is
+    return 0 if p == NONE else used[p] - used[q]
 
 
 @inner_kernel
@@ -309,19 +304,10 @@ def _rename_gpus(
                 break
             for task in range(len(heads)):
                 heads[task, like], heads[task, gpu] = heads[task, gpu], heads[task, like]
-            _swap_bytes(space, used, like, gpu)
-            gpu = like
-
-
-@inner_kernel
-def _swap_bytes(space: SearchSpace, used: NDArray[np.int64], one: int, other: int) -> None:
-    """Exchange the memory that is used on two GPUs, both limited or both not."""
-    for p in range(len(used)):
-        for q in range(p):
-            if (space.limited[p] == one and space.limited[q] == other) or (
-                space.limited[p] == other and space.limited[q] == one
-            ):
+            p, q = space.place_of_limit[like], space.place_of_limit[gpu]
+            if p != NONE:
                 used[p], used[q] = used[q], used[p]
+            gpu = like
 
 
 @inner_kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from formulations.dag.down_sets.labels import GROUPS, has_bit
 from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
 from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack
-from formulations.dag.probing.load_rows import copy_rows, fill_row
-from formulations.dag.probing.refuter import settle, try_all
-from formulations.dag.probing.tighten import count_allowed
+from formulations.dag.probing.load_rows import Loads, copy_rows, fill_row, new_loads
+from formulations.dag.probing.refuter import NO_LIMIT, Workspace, new_workspace, settle, try_all
+from formulations.dag.probing.tighten import State, count_allowed, new_state
 from instances.kernels import inner_kernel, kernel, overwrite
 
 if TYPE_CHECKING:
@@ -22,13 +22,31 @@ if TYPE_CHECKING:
     from formulations.dag.down_sets.labels import Labels
     from formulations.dag.down_sets.search_space import SearchSpace
     from formulations.dag.probing.load_refutation import Effort
-    from formulations.dag.probing.load_rows import Loads
     from formulations.dag.probing.network import Network
-    from formulations.dag.probing.refuter import Workspace
-    from formulations.dag.probing.tighten import State
 
 FINE = 1_000
 """Estimates are in so many parts of the objective's unit, so that few are equal."""
+
+
+class FilterScratch(NamedTuple):
+    """What one thread overwrites while it tests labels."""
+
+    state: State  # heads, tails and pairs of a label
+    own: Loads  # rows of a label
+    workspace: Workspace  # for settling
+    likely: NDArray[np.int64]  # (n,), the tasks, those first whose GPUs were refuted last
+    work: NDArray[np.int64]  # (2,), elementary steps and their limit, see `settle`
+
+
+def new_filter_scratch(space: SearchSpace, net: Network) -> FilterScratch:
+    """Return scratch for the labels of a space, whose state is that of the empty schedule."""
+    return FilterScratch(
+        state=new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE),
+        own=new_loads(net),
+        workspace=new_workspace(net),
+        likely=np.arange(len(space.order)),
+        work=np.array([0, NO_LIMIT]),
+    )
 
 
 @kernel
@@ -36,17 +54,13 @@ def filter_by_loads(
     space: SearchSpace,
     net: Network,
     labels: Labels,
-    state: State,
+    scratch: FilterScratch,
     loads: Loads,
-    own: Loads,
     effort: Effort,
     price: NDArray[np.float64],
-    workspace: Workspace,
-    likely: NDArray[np.int64],
     settles: bool,
     survivors: NDArray[np.int64],
     halt: NDArray[np.bool_],
-    work: NDArray[np.int64],
 ) -> int:
     """Remove labels whose waiting tasks do not fit on the GPUs within their windows; estimate and count the others.
 
@@ -58,20 +72,22 @@ def filter_by_loads(
     ----------
     labels
         One part of a layer; estimates of the survivors are written.
-    state, own
-        Scratch for heads, tails and pairs, and for the rows of a label, whose prices often refute the next label too.
+    net
+        In the direction of time of the space.
+    scratch
+        Overwritten; prices and tasks that refuted a label often refute the next one too.
     loads
         Rows to begin with; read only.
     price
         Price of a tick on every GPU, for the estimates, shape (m,); they sum to 1.
-    workspace, likely, settles
-        Scratch for settling labels; the tasks, those first whose GPUs were last refuted, shape (n,), changed; and
-        whether to settle labels. The network must run in the direction of time of the space.
+    settles
+        Whether to settle labels.
     survivors
         Result: places of the labels that are left, group by group; only the first entries count.
-    halt, work
-        True, shape (1,), ends the filter early, without a result; elementary steps and their limit, see `settle`.
+    halt
+        True, shape (1,), ends the filter early, without a result.
     """
+    state, own, work = scratch.state, scratch.own, scratch.work
     n = len(space.order)
     order, least = np.empty(n, dtype=np.int64), np.zeros(len(space.weight), dtype=np.int64)
     kept, has_prices = 0, False
@@ -83,16 +99,13 @@ def filter_by_loads(
             if halt[0]:
                 return 0
             place = labels.entry[entry]
-            waiting = order[: _load_state(space, labels, place, state, order, own.since)]
+            waiting = order[: _load_state(space, labels, place, scratch, order)]
             if len(waiting):
                 if has_prices and _known_prices_refute(net, state, space.deadline, own, work):
                     continue
                 copy_rows(own, loads)
                 has_prices = loads_refute(net, state, space.deadline, own, effort, work) == REFUTED
-                if has_prices:
-                    continue
-                overwrite(workspace.loads.since, own.since)
-                if settles and _is_refuted(space, net, labels.heads[place], waiting, state, workspace, likely, work):
+                if has_prices or (settles and _is_refuted(space, net, labels.heads[place], waiting, scratch)):
                     continue
             if len(least):
                 completion, heads = labels.completion[place], labels.heads[place]
@@ -111,13 +124,12 @@ def _is_refuted(
     net: Network,
     heads: NDArray[np.int32],
     waiting: NDArray[np.int64],
-    state: State,
-    workspace: Workspace,
-    likely: NDArray[np.int64],
-    work: NDArray[np.int64],
+    scratch: FilterScratch,
 ) -> bool:
     """Say whether a label is refuted as a makespan is in `probing`; otherwise write what is known of its heads."""
-    overwrite(workspace.assumed_loads.since, workspace.loads.since)
+    state, workspace, likely, work = scratch.state, scratch.workspace, scratch.likely, scratch.work
+    for loads in (workspace.loads, workspace.assumed_loads):
+        overwrite(loads.since, scratch.own.since)
     state.heads_due[:] = True
     state.tails_due[:] = True
     if settle(net, state, space.deadline, workspace, work):
@@ -142,16 +154,11 @@ def _is_refuted(
 
 @inner_kernel
 def _load_state(
-    space: SearchSpace,
-    labels: Labels,
-    place: int,
-    state: State,
-    waiting: NDArray[np.int64],
-    since: NDArray[np.int64],
+    space: SearchSpace, labels: Labels, place: int, scratch: FilterScratch, waiting: NDArray[np.int64]
 ) -> int:
     """Write a label as heads, tails and pairs, the waiting tasks, and until when GPUs are used; count the tasks."""
     n, m = space.durations.shape
-    heads = labels.heads[place]
+    heads, state, since = labels.heads[place], scratch.state, scratch.own.since
     count = 0
     since[:] = 0
     for position in range(n):

@@ -10,14 +10,13 @@ import numpy as np
 
 from formulations.dag.down_sets.expand import expand
 from formulations.dag.down_sets.labels import DROPPED, begin, bytes_per_label, clear, new_labels
-from formulations.dag.down_sets.load_filter import filter_by_loads
+from formulations.dag.down_sets.load_filter import filter_by_loads, new_filter_scratch
 from formulations.dag.down_sets.search_space import NOWHERE, SearchSpace, search_space
 from formulations.dag.left_shift import left_shift
 from formulations.dag.probing.load_refutation import Effort
 from formulations.dag.probing.load_rows import new_loads
 from formulations.dag.probing.network import network
-from formulations.dag.probing.refuter import NO_LIMIT, PRICE, new_workspace, settle_or_probe
-from formulations.dag.probing.tighten import new_state
+from formulations.dag.probing.refuter import NO_LIMIT, PRICE, settle_or_probe
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from instances.dag.objective import Objective, objective_value
 
@@ -129,10 +128,10 @@ class DownSetSearch:
         latest = int(within.latest_finish[within.around.allowed].max(initial=0))
         if max(latest, int(within.completion_at_least.max(initial=0))) >= NOWHERE // 2:
             return Found(schedule=None, is_complete=False)
-        space = search_space(self._instance, self._objective, within, self._network, backwards=backwards)
         net = self._network
         if backwards:
             net = net._replace(before=net.after, after=net.before)
+        space = search_space(self._instance, self._objective, within, net, backwards=backwards)
         layers = Layers(space, net, width, threads, settles=settles)
         ended = layers.run(should_stop, until_dropped=until_dropped)
         schedules = [self._schedule(space, heads, backwards=backwards) for heads in layers.complete()] if ended else []
@@ -200,23 +199,17 @@ class Layers:
         self._now, self._next = ([new_labels(space, places // threads) for _ in range(threads)] for _ in range(2))
         self._sequence = [np.zeros(0, dtype=np.int64) for _ in range(threads)]
         self._halt = np.zeros(1, dtype=np.bool_)
-        self._work = [np.array([0, NO_LIMIT]) for _ in range(threads)]
         self._survivors = [np.empty(places // threads, dtype=np.int64) for _ in range(threads)]
         self._kept = [0 for _ in range(threads)]
-        self._states = [
-            new_state(space.heads.astype(np.int64), space.tails, space.heads < NOWHERE) for _ in range(threads)
-        ]
-        self._workspaces = [new_workspace(net) for _ in range(threads)]
-        self._likely = [np.arange(len(space.order)) for _ in range(threads)]
         self._root = new_loads(net)
-        self._loads = [new_loads(net) for _ in range(threads)]
+        self._scratch = [new_filter_scratch(space, net) for _ in range(threads)]
 
     def run(self, should_stop: Callable[[], bool], *, until_dropped: bool = False) -> bool:
         """Go through all layers, or to the first that has no label or has dropped one; False if stopped before."""
         space, threads = self._spaces[0], len(self._now)
-        net, state, work = self._network, self._states[0], self._work[0]
-        workspace = self._workspaces[0]._replace(loads=self._root)
-        if settle_or_probe(PRICE, net, state, space.deadline, workspace, work, NO_LIMIT)[0]:
+        scratch = self._scratch[0]
+        workspace = scratch.workspace._replace(loads=self._root)
+        if settle_or_probe(PRICE, self._network, scratch.state, space.deadline, workspace, scratch.work, NO_LIMIT)[0]:
             return True
         begin(self._now[0], space)
         self._sequence[0] = np.zeros(1, dtype=np.int64)
@@ -261,17 +254,13 @@ class Layers:
             self._spaces[part],
             self._network,
             children,
-            self._states[part],
+            self._scratch[part],
             self._root,
-            self._loads[part],
             BRIEF,
             price,
-            self._workspaces[part],
-            self._likely[part],
             self._settles,
             self._survivors[part],
             self._halt,
-            self._work[part],
         )
 
     def _advance(self) -> None:

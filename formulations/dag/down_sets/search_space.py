@@ -72,6 +72,7 @@ class SearchSpace(NamedTuple):
     like_gpu: NDArray[np.int64]  # (m,), the one before it among interchangeable GPUs, NONE without one
     memory: NDArray[np.int64]  # (n,), bytes
     limited: NDArray[np.int64]  # (limited,), GPUs whose memory may not hold all tasks
+    place_of_limit: NDArray[np.int64]  # (m,), the place of a GPU among those, NONE for others
     capacity: NDArray[np.int64]  # (limited,), bytes
     job_of_task: NDArray[np.int64]  # (n,)
     job_tail: NDArray[np.int32]  # (n, m), from a finish to the completion time of the task's job
@@ -89,20 +90,21 @@ def search_space(
     ----------
     within
         Windows that are not empty, all of them before `NOWHERE` / 2.
+    net
+        In the direction of time of the search: backwards, with `before` and `after` exchanged.
     backwards
         Whether time runs from the end. Only for the makespan: a schedule within the deadline is also one if it is read
         backwards, and a release is a tail.
     """
     instance.refuse_buffers("down-sets")
     around = within.around
-    side, other_side = (net.after, net.before) if backwards else (net.before, net.after)
     deadline = int(within.latest_finish[around.allowed].max(initial=0))
     allowed, heads, tails = around.allowed.copy(), around.heads.copy(), deadline - within.latest_finish
     job_tails = around.job_tails.copy()
     if backwards:
         heads, tails = tails, heads
     m = instance.num_gpus
-    delay = np.array(side.delay)
+    delay = np.array(net.before.delay)
     delay[:, np.arange(m), np.arange(m)] = 0
     like_task, like_gpu = np.full(instance.num_tasks, NONE), np.full(m, NONE)
     classes = interchangeable(instance)
@@ -115,13 +117,15 @@ def search_space(
         allowed[:, gpus] &= allowed[:, gpus].all(axis=1, keepdims=True)
     needed = np.where(allowed, instance.task_memory[:, None], 0).astype(object).sum(axis=0)
     limited = np.flatnonzero((instance.gpu_memory >= 0) & (needed > instance.gpu_memory.astype(object)))
+    place_of_limit = np.full(m, NONE)
+    place_of_limit[limited] = np.arange(len(limited))
     jobs = 0 if Objective(objective) is Objective.MAKESPAN else instance.num_jobs
     return SearchSpace(
-        order=np.array(side.order),
-        offsets=np.array(side.offsets),
-        predecessors=np.array(side.neighbours),
-        successor_offsets=np.array(other_side.offsets),
-        successors=np.array(other_side.neighbours),
+        order=np.array(net.before.order),
+        offsets=np.array(net.before.offsets),
+        predecessors=np.array(net.before.neighbours),
+        successor_offsets=np.array(net.after.offsets),
+        successors=np.array(net.after.neighbours),
         delay=np.minimum(delay, NOWHERE).astype(np.int32),
         durations=np.where(allowed, net.durations, 0).astype(np.int32),
         heads=np.where(allowed, heads, NOWHERE).astype(np.int32),
@@ -132,6 +136,7 @@ def search_space(
         like_gpu=like_gpu,
         memory=np.array(instance.task_memory),
         limited=limited,
+        place_of_limit=place_of_limit,
         capacity=instance.gpu_memory[limited],
         job_of_task=np.array(instance.job_of_task),
         job_tail=np.where(allowed, job_tails, 0).astype(np.int32),
