@@ -25,7 +25,7 @@ from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from solvers.backends import cp_sat as cp_sat_module
 from solvers.backends import down_sets as down_set_phase
-from solvers.backends.down_sets import PROOF, DownSetRounds
+from solvers.backends.down_sets import BEAM, FIRST_WIDTH, PROOF, TRIAL, WIDE, DownSetRounds
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
@@ -110,7 +110,7 @@ def test_repeats_bit_for_bit() -> None:
 def test_ends_where_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that layers that cannot grow end the run, with the schedule that was found and no claim."""
     monkeypatch.setattr(layers, "MOST_BYTES", 400_000)
-    instance = generate("layered", tasks=40, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
+    instance = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
     heft = solve(instance, "heft")
     result = solve(instance, "down-sets", bounds=[], threads=1)
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.FAILED)
@@ -204,7 +204,12 @@ def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch
     )
     monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: phase)
     monkeypatch.setattr(cp_sat_module, "improved_by_reinsertion", lambda *_: start)
-    monkeypatch.setattr(DownSetRounds, "round", lambda rounds, *_, **__: setattr(rounds, "schedule", best.schedule))
+
+    def find(rounds: DownSetRounds, *_: object, **__: object) -> int:
+        rounds.schedule = best.schedule
+        return 0
+
+    monkeypatch.setattr(DownSetRounds, "round", find)
     result = solve(instance, "cp-sat", bounds=[], threads=2, seed=1)
     assert (result.status, result.objective) == (Status.OPTIMAL, best.objective)
     assert result.bound is not None
@@ -274,25 +279,41 @@ def test_a_false_claim_is_an_alarm(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that the last round is left out where the trial drops labels early and down-sets are many."""
-    widths: list[int] = []
+    """Tests that the last round is for a proof only where down-sets are few and the bound near, or trials got far."""
+    depths: dict[bool, int] = {}
+    asked: list[tuple[int, bool]] = []
 
     class Rounds(DownSetRounds):
-        """Remembers the widths and finds nothing."""
+        """Remembers widths and whether labels are settled, and finds nothing."""
 
-        def round(self, width: int, should_stop: object, *, until_dropped: bool = False, settles: bool = False) -> None:
+        def round(self, width: int, should_stop: object, *, until_dropped: bool = False, settles: bool = False) -> int:
             """Remember."""
-            widths.append(width)
+            asked.append((width, settles))
+            self._exact_depth[False] = max(depths.values())
+            return depths[settles]
+
+        def climb(self, width: int, should_stop: object, *, settles: bool) -> bool:
+            """Prove nothing."""
+            return False
 
     monkeypatch.setattr(down_set_phase, "DownSetRounds", Rounds)
     many = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
     few = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
-    for instance, rounds in ((many, 3), (few, 4)):
-        widths.clear()
+    first, trials = (FIRST_WIDTH, False), [(TRIAL, False), (TRIAL, True)]
+    for instance, is_near, plain, settled, last in (
+        (many, True, 1, 2, (BEAM, False)),
+        (few, False, 1, 2, (BEAM, False)),
+        (few, True, 1, 2, (WIDE, True)),
+        (few, True, 2, 1, (WIDE, False)),
+        (many, False, 1, 59, (WIDE, True)),
+    ):
+        asked.clear()
+        depths.update({False: plain, True: settled})
         start = solve(instance, "heft").schedule
-        down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, 0, run_with())
-        assert len(widths) == rounds
-        assert widths == sorted(widths)
+        assert start is not None
+        bound = objective_value(instance, start, Objective.MAKESPAN) - 1 if is_near else 0
+        down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, bound, run_with())
+        assert asked == [first, *trials, last]
 
 
 @pytest.mark.parametrize("family", ["cholesky", "stencil", "gaussian-elimination"])
@@ -301,7 +322,7 @@ def test_climbing_raises_the_bound_to_no_more_than_the_optimum(family: str) -> N
     instance = generate(family, tasks=25, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     best = solve(instance, "down-sets").objective
     rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
-    rounds.climb(80, lambda: False)
+    rounds.climb(80, lambda: False, settles=True)
     assert rounds.has_proved
     assert best is not None
     assert 0.8 * best < rounds.bound <= best
@@ -315,15 +336,18 @@ def test_climbing_raises_the_bound_to_no_more_than_the_optimum(family: str) -> N
     instance=dag_instances(max_tasks=7, max_gpus=4),
     objective=st.sampled_from(FINISH_OBJECTIVES),
     width=st.integers(4, 40),
+    settles=st.booleans(),
 )
 @settings(max_examples=100, deadline=None)
-def test_climbing_never_exceeds_the_optimum(instance: DagInstance, objective: Objective, width: int) -> None:
+def test_climbing_never_exceeds_the_optimum(
+    instance: DagInstance, objective: Objective, width: int, settles: bool
+) -> None:
     """Tests bounds by bisection below HEFT's schedule against enumeration."""
     start = solve(instance, "heft", objective=objective, bounds=[]).schedule
     best = optimum(instance, objective)
     if start is None or best is None:
         return
     rounds = DownSetRounds(instance, objective, run_with(), start, 0)
-    rounds.climb(width, lambda: False)
+    rounds.climb(width, lambda: False, settles=settles)
     assert rounds.bound <= best
     assert rounds.has_proved == (rounds.bound > 0)
