@@ -42,7 +42,7 @@ RELIABLE = 2
 MOST_TRIED, MOST_LOOKED_AT = 5, 40
 """A node is branched where the best of so many tasks in a row was not beaten, or after so many in all."""
 
-TRIAL_ITERATIONS, ALL_ITERATIONS = 15, 2**31 - 1
+TRIAL_ITERATIONS, ALL_ITERATIONS = 40, 2**31 - 1
 """Iterations of the simplex method by which a branch is tried, and by which the one that is chosen is solved."""
 
 LEAST_GAIN = 1e-3
