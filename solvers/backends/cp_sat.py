@@ -295,8 +295,8 @@ the first phase ends with fewer conflicts than this share of the literals: then 
 presolve takes most of its time. Both are measured as they happen, under a time limit only."""
 
 LEAST_SHARE = 0.02
-"""A later phase is left out where less time than this share of the time so far is left: presolve, heedless of limits,
-would end up to a second after it (measured with 65 tasks and a limit of 20 seconds), and the phase find nothing."""
+"""A later phase does not begin if less time is left than this share of the time so far. It would find nothing, and
+presolve, which heeds no limit, would end up to a second too late (measured with 65 tasks and a limit of 20 seconds)."""
 
 ITERATIONS_PER_TASK = 2
 """Iterations of `lns` for each task, at most, before branching on placements goes on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from formulations.dag.bounds.live_memory import PlacedBounds
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from formulations.dag.down_sets.search import Found
-    from formulations.dag.windows import Windows
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
     from solvers.run.exact_run import ExactRun
@@ -55,7 +55,7 @@ class DownSetRounds:
         self._search = DownSetSearch(instance, objective)
         self._exact_depth: dict[bool, int] = {}
         self._climbs_backwards: bool | None = None
-        self._windows: dict[int | None, Windows] = {}
+        self._windows = lru_cache(maxsize=WINDOWS_KEPT)(self._search.windows)  # probing takes up to a second
 
     @property
     def value(self) -> int | None:
@@ -80,9 +80,9 @@ class DownSetRounds:
     def round(
         self, width: int, should_stop: Callable[[], bool], *, until_dropped: bool = False, settles: bool = False
     ) -> int:
-        """Search with layers of some width; in both directions of time, later in the one that drops labels later.
+        """Search with layers of some width and return how many of them a search went through before it dropped a label.
 
-        Returns the number of layers that a search went through before it dropped a label or was stopped.
+        The search runs in both directions of time, and later in the one that drops labels later.
 
         Parameters
         ----------
@@ -101,27 +101,27 @@ class DownSetRounds:
             while again and not self.is_settled and not should_stop():
                 value = self.value
                 at_most = None if value is None else value - 1
-                again, depth = self._search_once(
+                found = self._search_once(
                     at_most, width, should_stop, backwards=backwards, until_dropped=until_dropped, settles=settles
                 )
-                deepest = max(deepest, depth)
+                deepest = max(deepest, found.exact_depth)
+                again = self.value != value and (found.is_complete or width <= FIRST_WIDTH)
         return deepest
 
     def climb(self, width: int, should_stop: Callable[[], bool], *, settles: bool) -> bool:
         """Raise the bound by bisection, in both directions of time, and say whether it rose.
 
-        Later searches take the direction that raised it last. A search ends where a label would have to be dropped. The
-        objective of the schedule less one is tried where little is left.
+        Later searches take the direction that raised it last. A search ends where it would have to drop a label. Where
+        little is left between bound and schedule, the objective of the schedule less one is tried at once.
         """
         before = self.bound
         for backwards in self._possible_directions():
             not_refuted = self.value
             while not_refuted is not None and not_refuted > self.bound and not should_stop():
-                at_most = (self.bound - 1 + not_refuted) // 2
-                if not_refuted - self.bound < max(2, not_refuted // RESOLUTION):
-                    if not_refuted != self.value:
-                        break
-                    at_most = not_refuted - 1
+                is_little_left = not_refuted - self.bound < max(2, not_refuted // RESOLUTION)
+                if is_little_left and not_refuted != self.value:
+                    break
+                at_most = not_refuted - 1 if is_little_left else (self.bound - 1 + not_refuted) // 2
                 self._search_once(at_most, width, should_stop, backwards=backwards, until_dropped=True, settles=settles)
                 if self.bound > at_most:
                     self._climbs_backwards = backwards
@@ -150,14 +150,17 @@ class DownSetRounds:
         backwards: bool,
         until_dropped: bool,
         settles: bool,
-    ) -> tuple[bool, int]:
-        """Search within an objective, in one direction.
-
-        Returns whether the same search may find more, and through how many layers it went before it dropped a label.
-        """
+    ) -> Found:
+        """Search within an objective, in one direction, and keep what follows."""
         value = self.value
-        found = self._found(
-            at_most, width, should_stop, backwards=backwards, until_dropped=until_dropped, settles=settles
+        found = self._search.search(
+            self._windows(at_most, self.bound if at_most is None else min(self.bound, at_most)),
+            width=width // SETTLED_PART if settles else width,
+            backwards=backwards,
+            until_dropped=until_dropped,
+            settles=settles,
+            threads=self._run.threads,
+            should_stop=should_stop,
         )
         if not settles:  # these layers are the wider ones
             self.why_not_wider = None
@@ -168,40 +171,14 @@ class DownSetRounds:
         self._exact_depth[backwards] = max(self._exact_depth.get(backwards, 0), found.exact_depth)
         if found.schedule is not None:
             new = objective_value(self._instance, found.schedule, self._objective)
-            is_better = value is None or new < value
-            if is_better:
+            if value is None or new < value:
                 self.schedule = found.schedule
                 self._run.report(new, None)
-            return is_better and (found.is_complete or width <= FIRST_WIDTH), found.exact_depth
-        if found.is_complete:
+        elif found.is_complete:
             self.is_infeasible = at_most is None
             self.bound, self.has_proved = self.bound if at_most is None else at_most + 1, True
             self._run.report(None, self.bound)
-        return False, found.exact_depth
-
-    def _found(
-        self,
-        at_most: int | None,
-        width: int,
-        should_stop: Callable[[], bool],
-        *,
-        backwards: bool,
-        until_dropped: bool,
-        settles: bool,
-    ) -> Found:
-        """Search within an objective, in one direction."""
-        if at_most not in self._windows:  # probing takes up to a second
-            known = self.bound if at_most is None else min(self.bound, at_most)
-            self._windows = {at_most: self._search.windows(at_most, known)}
-        return self._search.search(
-            self._windows[at_most],
-            width=width // SETTLED_PART if settles else width,
-            backwards=backwards,
-            until_dropped=until_dropped,
-            settles=settles,
-            threads=self._run.threads,
-            should_stop=should_stop,
-        )
+        return found
 
     def _directions(self) -> list[bool]:
         """Return in which directions to search: the one that is known to be better, if there is one."""
@@ -216,6 +193,9 @@ class DownSetRounds:
         """Return the directions in which the objective can be searched for."""
         return [False, True] if Objective(self._objective) is Objective.MAKESPAN else [False]
 
+
+WINDOWS_KEPT = 16
+"""Objectives whose windows are kept: climbing tries the same ones in both directions, and with both kinds of labels."""
 
 RESOLUTION = 500
 """Climbing ends where less than this part of the objective is left between what is refuted and what is not."""
@@ -263,8 +243,8 @@ def down_sets(instance: DagInstance, objective: Objective, run: ExactRun) -> Out
             termination = Termination.FAILED
             break
         rounds.round(width, run.must_stop)
-        rounds.climb(GROWTH * width, run.must_stop, settles=True)
-        rounds.round(GROWTH * width, run.must_stop, until_dropped=True, settles=True)
+        rounds.climb(SETTLED_PART * width, run.must_stop, settles=True)
+        rounds.round(SETTLED_PART * width, run.must_stop, until_dropped=True, settles=True)
         width *= GROWTH
     return rounds.outcome(termination)
 
@@ -352,12 +332,13 @@ DEEP = 1 / 3
 """The last round is for a proof where another went through this share of the layers before it dropped a label."""
 
 NEAR, FEW_DOWN_SETS = 0.03, 50_000
-"""It is as well where the bound is nearer than this share of the objective, and there are no more down-sets: half a
+"""So it is where the bound is within this share of the objective and there are no more down-sets than this: half a
 minute, if there are twenty labels to each."""
 
 ALMOST = 0.9
-"""Labels are settled in the last round for a proof if only they raised the bound, or if the trial with settled labels
-went through almost as many layers as the other one: from layer to layer settled labels become fewer."""
+"""Labels are settled in the last round for a proof if only settled ones raised the bound, or if their trial went
+through at least this share of the layers of the other one, because they multiply more slowly from layer to layer.
+"""
 
 WIDE, WIDE_SHARE = 50_000, 0.8
 """Width of the last round for a proof, and its share of the time that is left, at most."""
@@ -371,8 +352,9 @@ def searched_down_sets(
 ) -> DownSetRounds:
     """Return what some rounds of the search over down-sets know.
 
-    A narrow round for a schedule, the bound raised by bisection, trials of a proof with plain and with settled labels,
-    and the one of the two that got further once more, where a proof is likely.
+    A narrow round looks for a schedule, and bisection raises the bound. Then a proof is tried with plain and with
+    settled labels. The last round is wide and uses the kind of labels that did better; where a proof is unlikely, it
+    looks for a schedule instead.
 
     Parameters
     ----------
@@ -384,13 +366,13 @@ def searched_down_sets(
     rounds = DownSetRounds(instance, objective, run, schedule, bound)
     rounds.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
     stops_climbing = run.stops_after(CLIMB_SHARE)
-    has_risen = rounds.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
-    has_risen_again = rounds.climb(GROWTH * CLIMB, stops_climbing, settles=False)
+    do_settled_raise = rounds.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
+    do_plain_raise = rounds.climb(GROWTH * CLIMB, stops_climbing, settles=False)
     plain, settled = (
         rounds.round(TRIAL, run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
         for settles in (False, True)
     )
-    settles = settled >= ALMOST * plain or (has_risen and not has_risen_again)
+    settles = settled >= ALMOST * plain or (do_settled_raise and not do_plain_raise)
     if rounds.is_settled or run.should_stop():
         return rounds
     if rounds.exact_share >= DEEP or (rounds.is_near and count_down_sets(instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS):
