@@ -261,6 +261,13 @@ BOUND_METHODS = {
         needs_search=True,
         only=Objective.MAKESPAN,
     ),
+    "branched-classes": BoundMethod(
+        path="formulations.dag.bounds.branched_classes:branched_classes",
+        proof="LP of placement, paths and work in windows, branched on kinds of GPUs, multipliers checked in integers",
+        distribution="highspy",
+        needs_search=True,
+        only=Objective.MAKESPAN,
+    ),
     "memory-refutation": BoundMethod(
         path="solvers.backends.memory_refutation:memory_refutation",
         proof="all makespans below are refuted by CP-SAT on placement, memory and transfers together",

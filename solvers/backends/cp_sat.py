@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.bounds.branched_classes import ClassClimb
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
@@ -184,7 +185,7 @@ def cp_sat(
         branching = None
         if phase.refutation and share is not None:
             probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
-            bound = max(bound, probed)
+            bound = _climbed(ClassClimb(instance, max(bound, probed)), schedule, run, SHARE_OF_CLASSES)
             branching = _Branching.that_proves_more(instance, schedule, bound, run)
         if branching is not None:
             schedule, bound = branching.go_on(schedule, phase.refutation)
@@ -245,6 +246,20 @@ class _Branching:
             seconds_left=seconds_left,
         )
 
+
+def _climbed(climb: ClassClimb, schedule: DagSchedule | None, run: ExactRun, share_of_time: float) -> int:
+    """Return the bound after a climb over deadlines has gone on for a share of the time left."""
+    climb.run(
+        at_most=None if schedule is None else objective_value(climb.instance, schedule, Objective.MAKESPAN),
+        most_programs=FEW_PROGRAMS if run.time_limit is None else None,
+        seconds_left=run.seconds_of_share(share_of_time),
+    )
+    run.report(None, climb.bound)
+    return climb.bound
+
+
+FEW_PROGRAMS, SHARE_OF_CLASSES = 50, 0.2
+"""Linear programs that are solved for classes of GPUs without a time limit, and else their share of the time left."""
 
 MOST_PROGRAMS_IN_TIME = 10_000
 """Linear programs that branching may solve under a time limit: its end and its memory do not depend on a long one."""
@@ -331,11 +346,15 @@ def _without_model(
     probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
     refutes = probed >= bound and is_makespan and is_memory_binding(instance)
     bound = max(bound, probed)
-    is_large = is_makespan and instance.num_tasks > FEW_TASKS
+    is_large, before = is_makespan and instance.num_tasks > FEW_TASKS, bound
+    climb = ClassClimb(instance, bound)
+    if is_large and is_memory_binding(instance):
+        bound = _climbed(climb, schedule, run, SHARE_OF_CLASSES)
+    is_raised = bound > before
     branching = _Branching.that_proves_more(instance, schedule, bound, run) if is_large else None
     bound = bound if branching is None else branching.search.bound
     run.report(None, bound)
-    last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes else 0.0
+    last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes or is_raised else 0.0
     rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
     most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
@@ -344,6 +363,8 @@ def _without_model(
     if last and not run.must_stop() and (value is None or value > bound):
         if branching is not None:
             schedule, bound = branching.go_on(schedule, 1.0)
+        elif is_raised:
+            bound = _climbed(climb, schedule, run, 1.0)
         else:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(EFFORT)

@@ -92,34 +92,46 @@ def _with_ends(instance: DagInstance) -> networkx.DiGraph:
     return graph
 
 
-def _with_work_between(
-    lp: IntegerLp, instance: DagInstance, allowed: NDArray[np.bool_], seconds_left: Callable[[], float]
+def with_work_between(
+    lp: IntegerLp,
+    instance: DagInstance,
+    classes: list[NDArray[np.int64]],
+    allowed: NDArray[np.bool_],
+    seconds_left: Callable[[], float],
 ) -> IntegerLp | None:
-    """Return the program with a row for every fork, join and GPU: the work between them fits between them.
+    """Return the program with a row for every fork, join and class: the work between them fits between them.
 
     None if the time does not last. From the finish of the fork, or the first release, to the start of the join, or the
-    makespan, a GPU does the tasks between them that are on it, one at a time.
+    makespan, each GPU of the class does the tasks between them that are on it, one at a time.
+
+    Parameters
+    ----------
+    lp
+        Of `placed_program`, for these classes.
+    allowed
+        Classes that are left for each task, shape (n, classes).
     """
-    task, gpu = np.nonzero(allowed)
+    task, number = np.nonzero(allowed)
     pairs, n = len(task), instance.num_tasks
     unit = int(lp.cost[pairs + n])  # of the starts, whose columns follow the pairs, and of the makespan behind them
-    durations = instance.durations[task, gpu]
+    durations = instance.durations[:, [members[0] for members in classes]][task, number]
+    size = np.array([len(members) for members in classes])
     first_release = int(instance.release[instance.job_of_task].min())
     rows = RowBuilder()
     for fork, join, between in forks_and_joins(instance):
         if seconds_left() <= 0:
             return None
         here = np.flatnonzero(between[task])
-        busy = np.flatnonzero(np.bincount(gpu[here], minlength=instance.num_gpus) > 1)
-        here = here[np.isin(gpu[here], busy)]
-        row_of = np.zeros(instance.num_gpus, dtype=np.int64)
-        row_of[busy] = row = rows.add(np.full(len(busy), 0 if fork >= 0 else -first_release))
-        rows.put(row_of[gpu[here]], here, durations[here])
-        rows.put(row, pairs + join, -unit)
+        busy = np.flatnonzero(np.bincount(number[here], minlength=len(classes)) > 1)
+        here = here[np.isin(number[here], busy)]
+        row_of = np.zeros(len(classes), dtype=np.int64)
+        row_of[busy] = row = rows.add(np.zeros(len(busy)) if fork >= 0 else -first_release * size[busy])
+        rows.put(row_of[number[here]], here, durations[here])
+        rows.put(row, pairs + join, -unit * size[busy])
         if fork >= 0:
-            rows.put(row, pairs + fork, unit)
+            rows.put(row, pairs + fork, unit * size[busy])
             own = np.flatnonzero(task == fork)
-            rows.put(row[:, None], own, durations[own])
+            rows.put(row[:, None], own, durations[own] * size[busy][:, None])
     return _with_rows(lp, rows)
 
 
@@ -408,7 +420,7 @@ class PlacementSearch:
         instance, allowed = self._instance, self._around.allowed
         classes = [np.array([k]) for k in range(instance.num_gpus)]
         made = placed_program(instance, self._around, classes, self._paths, self._latest, seconds_left)
-        lp = None if made is None else _with_work_between(made[0], instance, allowed, seconds_left)
+        lp = None if made is None else with_work_between(made[0], instance, classes, allowed, seconds_left)
         if made is None or lp is None:
             return None
         return _Relaxation(_with_crossings(lp, made[1].leaving, instance, allowed), allowed, self._latest)

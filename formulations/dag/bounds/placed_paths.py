@@ -157,7 +157,7 @@ class LeavingSets(NamedTuple):
     columns: NDArray[np.int64]
 
 
-class _Rows(NamedTuple):
+class PlacedRows(NamedTuple):
     """Numbers of rows, -1 where there is none; shapes (n,), (classes,), (classes,), (edges,)."""
 
     end: NDArray[np.int64]
@@ -189,7 +189,7 @@ def placed_program(
     proven: int,
     latest: int,
     seconds_left: Callable[[], float] = without_limit,
-) -> tuple[IntegerLp, _Rows] | None:
+) -> tuple[IntegerLp, PlacedRows] | None:
     """Return the program: a column per task and class, then starts, the makespan, and what leaves sets at every edge.
 
     None if the time does not last. Starts and makespan are columns in units of many ticks, because HiGHS fails where
@@ -266,7 +266,7 @@ def placed_program(
         lower=lower,
         upper=upper,
     )
-    return rows.program(cost, domain), _Rows(end, work_of, held_of, late_of, leaving_of)
+    return rows.program(cost, domain), PlacedRows(end, work_of, held_of, late_of, leaving_of)
 
 
 def placed_paths_proof(

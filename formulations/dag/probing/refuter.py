@@ -349,6 +349,7 @@ class Refuter:
         self._around = around
         self._seconds_left = seconds_left
         self._work = np.zeros(2, dtype=np.int64)
+        self._workspace: Workspace | None = None
 
     @property
     def work(self) -> int:
@@ -384,6 +385,19 @@ class Refuter:
             if not changed:
                 return state
         return None if self._settles(state, makespan, workspace) else state
+
+    def settled(self, makespan: int, known: State, *, steps: int) -> State | None:
+        """Return what follows without probing, as far as so many elementary steps lead; None if that is a refutation.
+
+        Windows of loads are kept from call to call.
+        """
+        state = new_state(known.heads, known.tails, known.allowed)
+        if not state.allowed.any(axis=1).all():
+            return None
+        self._workspace = self._workspace or new_workspace(self._network)
+        self._work[1] = self.work + steps
+        is_refuted, _ = settle_or_probe(SETTLE, self._network, state, makespan, self._workspace, self._work, NO_LIMIT)
+        return None if is_refuted else state
 
     def _settles(self, state: State, makespan: int, workspace: Workspace) -> bool:
         """Call `settle` until it is done or no seconds are left; say whether the makespan is refuted."""

@@ -31,6 +31,7 @@ from tests.runs import run_with
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from formulations.dag.bounds.branched_classes import ClassClimb
     from formulations.dag.windows import Windows
     from instances.dag.contention import Contention
     from solvers.run.exact_run import ExactRun
@@ -379,6 +380,7 @@ def test_placements_are_branched_on_where_that_proves_more(
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module, "_from_another_start", lambda *rest: None)
+    monkeypatch.setattr(module, "_climbed", lambda climb, *rest: climb.bound)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     run = replace(exact_run(time_limit=time_limit), start=heft(split_chain))
     if not branches:
@@ -431,6 +433,31 @@ def test_neighbourhoods_have_a_start_of_their_own(split_chain: DagInstance) -> N
     assert objective_value(split_chain, found, Objective.MAKESPAN) < 1_000_000
 
 
+def test_a_heavy_model_leaves_time_to_classes_of_gpus(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that cases of classes raise the bound before `lns`, and go on after it where they did."""
+    shares = []
+
+    def climbed(climb: ClassClimb, schedule: DagSchedule, run: ExactRun, share_of_time: float) -> int:
+        shares.append(share_of_time)
+        climb.bound += 10
+        return climb.bound
+
+    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, *rest: object, share: object) -> Outcome:
+        assert run.lower_bound == 1410
+        return Outcome(schedule=run.start, lower_bound=None)
+
+    monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
+    monkeypatch.setattr(module, "probing", lambda *args, **named: 1302)
+    monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
+    monkeypatch.setattr(module, "_climbed", climbed)
+    run = exact_run(time_limit=60.0)
+    found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1400, run, None)
+    assert found.lower_bound == 1420
+    assert shares == [module.SHARE_OF_CLASSES, 1.0]
+
+
 def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that without a model branching comes before `lns`, and goes on after it."""
 
@@ -442,6 +469,7 @@ def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkey
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
     monkeypatch.setattr(module, "SHARE_OF_TRIAL", 0.5)
+    monkeypatch.setattr(module, "_climbed", lambda climb, *rest: climb.bound)
     run, share = exact_run(time_limit=60.0), np.ones(split_chain.durations.shape)
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share)
     assert (found.lower_bound, found.termination) == (1445, Termination.FINISHED)
