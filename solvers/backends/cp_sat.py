@@ -185,8 +185,7 @@ def cp_sat(
         branching = None
         if phase.refutation and share is not None:
             probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
-            bound = _climbed(ClassClimb(instance, max(bound, probed)), schedule, run, SHARE_OF_CLASSES)
-            branching = _Branching.that_proves_more(instance, schedule, bound, run)
+            bound, branching, _ = _tried(instance, schedule, max(bound, probed), run)
         if branching is not None:
             schedule, bound = branching.go_on(schedule, phase.refutation)
             if schedule is not None:
@@ -245,6 +244,24 @@ class _Branching:
             most_programs=most // part,
             seconds_left=seconds_left,
         )
+
+
+def _tried(
+    instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun
+) -> tuple[int, _Branching | None, ClassClimb | None]:
+    """Return a bound and what proved it, if it is new: branching on placements or a climb over deadlines.
+
+    The climb is tried where memory binds and branching did not prove more: on networks, which are close to a chain,
+    branching proves more in the end, and a share of the time for both costs more than the better one gains.
+    """
+    branching = _Branching.that_proves_more(instance, schedule, bound, run)
+    if branching is not None:
+        run.report(None, branching.search.bound)
+        return branching.search.bound, branching, None
+    climb = ClassClimb(instance, bound)
+    if is_memory_binding(instance):
+        _climbed(climb, schedule, run, SHARE_OF_CLASSES)
+    return climb.bound, None, climb if climb.bound > bound else None
 
 
 def _climbed(climb: ClassClimb, schedule: DagSchedule | None, run: ExactRun, share_of_time: float) -> int:
@@ -336,7 +353,8 @@ def _without_model(
 ) -> Outcome:
     """Spend the time that is left on probing, large neighbourhoods (`lns`), and raising the bound.
 
-    Placements are branched on where that soon proves more than all else. Elsewhere makespans are refuted if memory
+    Placements are branched on where that soon proves more than all else, or else cases of classes of GPUs if memory
+    binds and these raise the bound (`_tried`). Elsewhere makespans are refuted if memory
     binds and nothing proved more than probing, because refuting by windows has no chance then; else `lns` gets that
     time too.
     """
@@ -346,15 +364,12 @@ def _without_model(
     probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
     refutes = probed >= bound and is_makespan and is_memory_binding(instance)
     bound = max(bound, probed)
-    is_large, before = is_makespan and instance.num_tasks > FEW_TASKS, bound
-    climb = ClassClimb(instance, bound)
-    if is_large and is_memory_binding(instance):
-        bound = _climbed(climb, schedule, run, SHARE_OF_CLASSES)
-    is_raised = bound > before
-    branching = _Branching.that_proves_more(instance, schedule, bound, run) if is_large else None
-    bound = bound if branching is None else branching.search.bound
     run.report(None, bound)
-    last = SHARE_OF_BRANCHING if branching is not None else SHARE_OF_REFUTATION if refutes or is_raised else 0.0
+    branching = climb = None
+    if is_makespan and instance.num_tasks > FEW_TASKS:
+        bound, branching, climb = _tried(instance, schedule, bound, run)
+    raises = branching is not None or climb is not None
+    last = SHARE_OF_BRANCHING if raises else SHARE_OF_REFUTATION if refutes else 0.0
     rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
     most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
@@ -363,7 +378,7 @@ def _without_model(
     if last and not run.must_stop() and (value is None or value > bound):
         if branching is not None:
             schedule, bound = branching.go_on(schedule, 1.0)
-        elif is_raised:
+        elif climb is not None:
             bound = _climbed(climb, schedule, run, 1.0)
         else:
             refutation = MemoryRefutation(instance, schedule, bound, run)
