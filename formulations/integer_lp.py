@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,6 +183,17 @@ class IntegerLp:
     limit: NDArray[np.int64]
     is_equality: NDArray[np.bool_]
     domain: Domain
+
+    def with_rows(self, rows: RowBuilder) -> IntegerLp:
+        """Return the program with more rows, behind the others."""
+        from scipy.sparse import csc_matrix, vstack
+
+        return replace(
+            self,
+            matrix=csc_matrix(vstack([self.matrix, rows.matrix(len(self.cost))])),
+            limit=np.concatenate([self.limit, rows.limits()]),
+            is_equality=np.concatenate([self.is_equality, rows.is_equality()]),
+        )
 
     def row_sizes(self) -> NDArray[np.float64]:
         """Return the largest absolute entry of every row, 0 where there is none, shape (rows,)."""

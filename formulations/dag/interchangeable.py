@@ -53,6 +53,14 @@ def gpu_classes(instance: DagInstance, allowed: NDArray[np.bool_] | None = None)
     return [*like, *(np.array([k]) for k in alone.tolist())]
 
 
+def number_of_class(classes: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the number of the class of each GPU, shape (m,)."""
+    numbers = np.zeros(sum(map(len, classes)), dtype=np.int64)
+    for number, members in enumerate(classes):
+        numbers[members] = number
+    return numbers
+
+
 def interchangeable(instance: DagInstance) -> Interchangeable:
     """Find GPUs within a server, and GPUs that each make up a server; then whole servers of several GPUs; then tasks.
 

@@ -268,7 +268,7 @@ def _climbed(climb: ClassClimb, schedule: DagSchedule | None, run: ExactRun, sha
     """Return the bound after a climb over deadlines has gone on for a share of the time left."""
     climb.run(
         at_most=None if schedule is None else objective_value(climb.instance, schedule, Objective.MAKESPAN),
-        most_programs=FEW_PROGRAMS if run.time_limit is None else None,
+        most_programs=FEW_PROGRAMS if run.time_limit is None else math.inf,
         seconds_left=run.seconds_of_share(share_of_time),
     )
     run.report(None, climb.bound)
@@ -353,8 +353,8 @@ def _without_model(
 ) -> Outcome:
     """Spend the time that is left on probing, large neighbourhoods (`lns`), and raising the bound.
 
-    Placements are branched on where that soon proves more than all else, or else cases of classes of GPUs if memory
-    binds and these raise the bound (`_tried`). Elsewhere makespans are refuted if memory
+    Placements are branched on where that soon proves more than all else; elsewhere cases of classes of GPUs are told
+    apart if memory binds and these raise the bound (`_tried`). Where neither does, makespans are refuted if memory
     binds and nothing proved more than probing, because refuting by windows has no chance then; else `lns` gets that
     time too.
     """

@@ -11,11 +11,11 @@ import numpy as np
 
 from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.branched_paths import with_work_between
-from formulations.dag.bounds.placed_paths import is_placed_program_small, placed_program
+from formulations.dag.bounds.placed_paths import allowed_classes, is_placed_program_small, placed_program
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.heads_and_tails import HeadsAndTails
 from formulations.dag.incomparable_pairs import reachable
-from formulations.dag.interchangeable import gpu_classes
+from formulations.dag.interchangeable import gpu_classes, number_of_class
 from formulations.dag.probing.refuter import Refuter
 from formulations.dag.windows import horizon
 from formulations.integer_lp import RowBuilder, bound_and_excess
@@ -105,7 +105,7 @@ class ClassClimb:
         self,
         *,
         at_most: int | None = None,
-        most_programs: int | None = None,
+        most_programs: float = math.inf,
         seconds_left: Callable[[], float] = without_limit,
     ) -> None:
         """Refute deadlines until the nearest cannot be refuted, or no time or no program is left.
@@ -117,19 +117,24 @@ class ClassClimb:
         at_most
             The makespan of a known schedule, which no bound exceeds; default one by which some schedule ends.
         most_programs
-            Linear programs that are solved at most, over all runs; None for as many as the time allows.
+            Linear programs that are solved at most, over all runs.
         """
-        latest = (horizon(self.instance) if at_most is None else at_most) - 1
-        if self.instance.num_edges * self.instance.num_gpus**2 > MAX_DELAYS:
+        instance = self.instance
+        latest = (horizon(instance) if at_most is None else at_most) - 1
+        is_small = is_placed_program_small(instance, len(gpu_classes(instance)))
+        if not is_small or instance.num_edges * instance.num_gpus**2 > MAX_DELAYS:
             return
-        while self.bound <= latest and seconds_left() > 0 and (most_programs is None or self.programs < most_programs):
-            if self._search is None and not self._begin(latest, seconds_left):
-                return
+        while self.bound <= latest and seconds_left() > 0 and self.programs < most_programs:
             if self._search is None:
-                continue
+                deadline = min(latest, self.bound + max(1, int(self._step * self.bound)))
+                around = far_heads_and_tails(instance, makespan_at_most=deadline, seconds_left=seconds_left)
+                if not around.allowed.any(axis=1).all():  # paths refute it
+                    self.bound = deadline + 1
+                    continue
+                self._search = ClassSearch(instance, around, deadline, self.bound, self._cases, seconds_left)
             search, before, is_nearest = self._search, self._search.programs, int(self._step * self.bound) < 2
             patience = math.inf if is_nearest else FIRST_PATIENCE + PATIENCE * len(self._cases)
-            most = math.inf if most_programs is None else most_programs - self.programs
+            most = most_programs - self.programs
             search.run(min(most, max(1, patience - before)), seconds_left)
             self.programs += search.programs - before
             self.bound = max(self.bound, search.bound)
@@ -141,18 +146,6 @@ class ClassClimb:
             else:
                 self._step /= 2.0
             self._search, self._cases = None, search.cases
-
-    def _begin(self, latest: int, seconds_left: Callable[[], float]) -> bool:
-        """Begin the search below the next deadline, or refute it at once; say whether the program is small enough."""
-        deadline = min(latest, self.bound + max(1, int(self._step * self.bound)))
-        around = far_heads_and_tails(self.instance, makespan_at_most=deadline, seconds_left=seconds_left)
-        if not around.allowed.any(axis=1).all():
-            self.bound = deadline + 1
-            return True
-        if not is_placed_program_small(self.instance, around, len(gpu_classes(self.instance))):
-            return False
-        self._search = ClassSearch(self.instance, around, deadline, self.bound, self._cases, seconds_left)
-        return True
 
 
 class Case(NamedTuple):
@@ -232,7 +225,7 @@ class ClassSearch:
         self._instance = instance
         self._program: _WindowProgram | None = None
         self._open: list[_Node] = []
-        self._nodes, self.programs = 0, 0
+        self.programs = 0
         self.cases, self._to_solve = list(cases), list(cases)[::-1]
         self.bound, self._basis = min(proven, deadline + 1), None
         root = self._refuter.refute(deadline, passes=1, most_work=PROBING_WORK)
@@ -266,7 +259,8 @@ class ClassSearch:
                 return
             if self._to_solve:
                 parts = self._parts_of(self._root, self._basis, self.bound, self._to_solve[-1:])
-                del self._to_solve[len(self._to_solve) - (parts is not None) :]
+                if parts is not None:
+                    self._to_solve.pop()
             else:
                 parts = self._split(self._open[0])
             if parts is None:
@@ -339,15 +333,12 @@ class ClassSearch:
         if answer is None:
             return None
         self.programs += 1
-        self._nodes += 1
         allowed = state.allowed.copy()
         for number, members in enumerate(self._classes):
             allowed[:, members] &= answer.left[:, [number]]
-        ends = np.where(
-            allowed, np.where(allowed, state.heads + state.tails, 0) + self._instance.durations, self._deadline + 1
-        )
-        bound = max(least, answer.bound, int(ends.min(axis=1).max()))
-        return _Node(bound, -self._nodes, case, state._replace(allowed=allowed), answer)
+        through = np.where(allowed, state.heads + self._instance.durations + state.tails, self._deadline + 1)
+        bound = max(least, answer.bound, int(through.min(axis=1).max()))
+        return _Node(bound, -self.programs, case, state._replace(allowed=allowed), answer)
 
 
 class _WindowProgram:
@@ -370,11 +361,9 @@ class _WindowProgram:
         made: tuple[IntegerLp, PlacedRows],
     ) -> None:
         self._classes, self._deadline, self._edges = classes, deadline, instance.edges
-        self._class_of_gpu = np.zeros(instance.num_gpus, dtype=np.int64)
-        for number, members in enumerate(classes):
-            self._class_of_gpu[members] = number
+        self._class_of_gpu = number_of_class(classes)
         lp, self._rows = made
-        self._lp, left = self._with_room(lp, instance), self._left(root)
+        self._lp, left = self._with_room(lp, instance), allowed_classes(root.allowed, self._classes)
         self._task, self._class = np.nonzero(left)
         self._shape, pairs = left.shape, len(self._task)
         self._unit = int(lp.cost[pairs + len(left)])  # of the makespan, whose column follows the starts
@@ -404,7 +393,9 @@ class _WindowProgram:
 
         On some graphs there are many, and most of them never matter.
         """
-        more = with_work_between(self._lp, instance, self._classes, self._left(root), seconds_left)
+        more = with_work_between(
+            self._lp, instance, self._classes, allowed_classes(root.allowed, self._classes), seconds_left
+        )
         found = None if more is None else self._solved(*self._of_node(root, proven), None, seconds_left)
         if more is None or found is None:
             return False
@@ -432,15 +423,11 @@ class _WindowProgram:
             ),
         )
 
-    def _left(self, state: State) -> NDArray[np.bool_]:
-        """Return which classes have a GPU that is left for each task, shape (n, classes)."""
-        return np.stack([state.allowed[:, members].any(axis=1) for members in self._classes], axis=1)
-
     def _least(self, values: NDArray[np.int64], state: State) -> NDArray[np.int64]:
         """Return the least head or tail over the GPUs of a class that are left, one entry per pair; 0 if none is."""
         known = np.where(state.allowed, values, np.iinfo(np.int64).max)
         least = np.stack([known[:, members].min(axis=1) for members in self._classes], axis=1)
-        return np.where(self._left(state), least, 0)[self._task, self._class]
+        return np.where(allowed_classes(state.allowed, self._classes), least, 0)[self._task, self._class]
 
     def _windows_of(self, root: State) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield classes and pairs that are far enough from both ends, where their work may fill what is between."""
@@ -464,9 +451,9 @@ class _WindowProgram:
 
     def _of_node(self, state: State, least: int) -> tuple[IntegerLp, NDArray[np.bool_]]:
         """Return the program with the heads, tails and windows of a node, and which pairs are left."""
-        from scipy.sparse import csc_matrix, vstack
+        from scipy.sparse import csc_matrix
 
-        left = self._left(state)[self._task, self._class]
+        left = allowed_classes(state.allowed, self._classes)[self._task, self._class]
         heads, tails = self._least(state.heads, state), self._least(state.tails, state)
         n, pairs = self._shape[0], np.arange(len(left))
         around = csc_matrix(
@@ -487,14 +474,7 @@ class _WindowProgram:
                 rows.add(0)
         cost = self._lp.cost.copy()
         cost[: len(left)] = np.where(left, 0, 4 * self._deadline)
-        lp = replace(
-            self._lp,
-            cost=cost,
-            matrix=csc_matrix(vstack([self._lp.matrix + around, rows.matrix(len(cost))])),
-            limit=np.concatenate([self._lp.limit, rows.limits()]),
-            is_equality=np.concatenate([self._lp.is_equality, rows.is_equality()]),
-        )
-        return lp, left
+        return replace(self._lp, cost=cost, matrix=self._lp.matrix + around).with_rows(rows), left
 
     def _chord(self, size: int, ends: int, least: int) -> tuple[int, int]:
         """Return slope and limit of the row of a window on so many GPUs: work <= limit + slope z, in parts of ticks."""

@@ -132,19 +132,7 @@ def with_work_between(
             rows.put(row, pairs + fork, unit * size[busy])
             own = np.flatnonzero(task == fork)
             rows.put(row[:, None], own, durations[own] * size[busy][:, None])
-    return _with_rows(lp, rows)
-
-
-def _with_rows(lp: IntegerLp, rows: RowBuilder) -> IntegerLp:
-    """Return the program with more rows."""
-    from scipy.sparse import csc_matrix, vstack
-
-    return replace(
-        lp,
-        matrix=csc_matrix(vstack([lp.matrix, rows.matrix(len(lp.cost))])),
-        limit=np.concatenate([lp.limit, rows.limits()]),
-        is_equality=np.concatenate([lp.is_equality, rows.is_equality()]),
-    )
+    return lp.with_rows(rows)
 
 
 class LineStep(NamedTuple):
@@ -229,7 +217,7 @@ def _with_crossings(
         for edges, least in sorted(found):
             row = rows.add(-least)
             rows.put(row, [column for edge in edges for column in usable[edge]], -1)
-    return _with_rows(lp, rows)
+    return lp.with_rows(rows)
 
 
 def _families(sets: Collection[tuple[bool, ...]], num_gpus: int) -> list[set[tuple[bool, ...]]]:
@@ -397,8 +385,9 @@ class PlacementSearch:
         most_programs
             Linear programs that are solved at most, over all runs; None for as many as the time allows.
         """
-        is_small = is_placed_program_small(self._instance, self._around, self._instance.num_gpus)
-        if self._instance.num_tasks == 0 or not is_small or seconds_left() <= 0:
+        is_small = is_placed_program_small(self._instance, self._instance.num_gpus)
+        is_possible = bool(self._around.allowed.any(axis=1).all())
+        if self._instance.num_tasks == 0 or not is_small or not is_possible or seconds_left() <= 0:
             return
         program = self._made or self._root_program(seconds_left)
         if program is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from formulations.dag.heads_and_tails import heads_and_tails, path_bound
-from formulations.dag.interchangeable import gpu_classes
+from formulations.dag.interchangeable import gpu_classes, number_of_class
 from formulations.dag.windows import horizon
 from formulations.integer_lp import Domain, IntegerLp, RowBuilder, dual_bound
 from formulations.multipliers import highs_answer
@@ -93,7 +93,8 @@ def solved_placed_paths(
     around = heads_and_tails(instance)
     proven = path_bound(instance, objective, around)
     classes = gpu_classes(instance)
-    if not is_placed_program_small(instance, around, len(classes)) or seconds_left() <= 0:
+    is_possible = bool(around.allowed.any(axis=1).all())
+    if not is_possible or not is_placed_program_small(instance, len(classes)) or seconds_left() <= 0:
         return PlacedPaths(proven)
     latest = horizon(instance)
     program = placed_program(instance, around, classes, proven, latest, seconds_left)
@@ -104,10 +105,7 @@ def solved_placed_paths(
     # With a largest cost of 100 HiGHS ends without an answer on PipeDream's resnet50 and densenet121.
     if answer is None:
         return PlacedPaths(proven)
-    class_of_gpu = np.zeros(instance.num_gpus, dtype=np.int64)
-    for number, members in enumerate(classes):
-        class_of_gpu[members] = number
-    allowed = _allowed_classes(around, classes)
+    class_of_gpu, allowed = number_of_class(classes), allowed_classes(around.allowed, classes)
     of_class = np.zeros(allowed.shape)
     of_class[allowed] = answer[1][: np.count_nonzero(allowed)]
     share = of_class[:, class_of_gpu].clip(0.0, 1.0)
@@ -115,15 +113,14 @@ def solved_placed_paths(
     return PlacedPaths(max(proven, min(dual_bound(lp, answer[0]), latest)), share, multipliers)
 
 
-def is_placed_program_small(instance: DagInstance, around: HeadsAndTails, num_classes: int) -> bool:
-    """Say whether the program is small enough to be solved, and each task has a GPU that is left."""
-    crossings = int((instance.edge_bytes > 0).sum()) * 2 * num_classes
-    return crossings <= MOST_CROSSINGS and bool(around.allowed.any(axis=1).all())
+def is_placed_program_small(instance: DagInstance, num_classes: int) -> bool:
+    """Say whether the program is small enough to be solved."""
+    return int((instance.edge_bytes > 0).sum()) * 2 * num_classes <= MOST_CROSSINGS
 
 
-def _allowed_classes(around: HeadsAndTails, classes: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
+def allowed_classes(allowed: NDArray[np.bool_], classes: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
     """Return which classes have a GPU that is left for each task, shape (n, classes)."""
-    return np.stack([around.allowed[:, members].any(axis=1) for members in classes], axis=1)
+    return np.stack([allowed[:, members].any(axis=1) for members in classes], axis=1)
 
 
 def near_classes(delays: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -197,7 +194,7 @@ def placed_program(
     """
     unit = max(1, proven // UNITS)
     first_of_class = np.array([members[0] for members in classes])
-    allowed = _allowed_classes(around, classes)
+    allowed = allowed_classes(around.allowed, classes)
     durations = instance.durations[:, first_of_class]
 
     def least(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -469,7 +469,6 @@ def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkey
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
     monkeypatch.setattr(module, "SHARE_OF_TRIAL", 0.5)
-    monkeypatch.setattr(module, "_climbed", lambda climb, *rest: climb.bound)
     run, share = exact_run(time_limit=60.0), np.ones(split_chain.durations.shape)
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share)
     assert (found.lower_bound, found.termination) == (1445, Termination.FINISHED)

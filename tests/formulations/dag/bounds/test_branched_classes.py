@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -20,11 +17,9 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective
 from instances.generators.dag.generate import generate
 from tests.brute_force import optimum
+from tests.placed_programs import chain_of_three, spoiled
 from tests.strategies import dag_instances
 from tests.test_tight_bounds import tight_instance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAKESPAN = Objective.MAKESPAN
 
@@ -33,16 +28,6 @@ def elimination() -> DagInstance:
     """Return a Gaussian elimination of 44 tasks that fills three kinds of GPUs, with long transfers."""
     cost = CostModel(memory_tightness=0.85, ccr=10.0)
     return generate("gaussian-elimination", tasks=44, seed=1, cluster=parse_cluster("h100-a100-l40s"), cost=cost)
-
-
-def chain_of_three() -> DagInstance:
-    """Return three equal tasks in a chain, on GPUs of 4, 6 and 8 ticks that hold two each, 10 ticks apart."""
-    return DagInstance.from_lists(
-        [[4, 6, 8]] * 3,
-        edges=[(0, 1, 10), (1, 2, 10)],
-        task_memory=[1] * 3,
-        gpu_memory=[2] * 3,
-    )
 
 
 def climbed(instance: DagInstance, proven: int, **limits: int | None) -> int:
@@ -169,15 +154,6 @@ def test_time_that_runs_out_anywhere_leaves_a_bound(calls: int) -> None:
 
 def test_wrong_answers_of_the_solver_never_raise_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests multipliers that are random numbers: the integers decide what they prove."""
-    rng = np.random.default_rng(7)
-
-    def spoiled(original: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-        def prices(self: object, duals: object) -> np.ndarray:
-            right = original(self, duals)
-            return right * rng.choice([0.0, -1.0, 1.0, 3.0], size=right.shape)
-
-        return prices
-
     monkeypatch.setattr(ScaledProblem, "multipliers", spoiled(ScaledProblem.multipliers))
     for number in range(30):
         best = optimum(tight_instance(number), MAKESPAN)
