@@ -286,19 +286,23 @@ def schedule_of(instance: DagInstance, placement: Placement, nics: Nics | None =
 def within_memory(
     instance: DagInstance, build_placement: Callable[[DagArrays], Placement], nics: Nics | None = None
 ) -> DagSchedule | None:
-    """Return the schedule of a list scheduler, repeated with `arrays_with_home` where it exceeds a memory limit.
+    """Return the schedule of a list scheduler by `placement_within_memory`; None where it exceeds a memory limit."""
+    return schedule_of(instance, placement_within_memory(instance, build_placement), nics)
 
-    The first schedule that keeps to the limits stays as it is. In the repetition a task fits on a GPU if memory then
+
+def placement_within_memory(instance: DagInstance, build_placement: Callable[[DagArrays], Placement]) -> Placement:
+    """Return the placement of a list scheduler, repeated with `arrays_with_home` where it exceeds a memory limit.
+
+    The first placement that keeps to the limits stays as it is. In the repetition a task fits on a GPU if memory then
     still holds all other tasks somewhere: what is at home there, and not placed yet, may leave for another GPU, one
-    task each time. Returns None where the packing found no assignment.
+    task each time. Where the packing found no assignment, the placement that exceeds a limit is returned.
     """
     placement = build_placement(dag_arrays(instance))
     if placement.overflow > 0:
         arrays = arrays_with_home(instance)
-        if arrays is None:
-            return None
-        placement = build_placement(arrays)
-    return schedule_of(instance, placement, nics)
+        if arrays is not None:
+            return build_placement(arrays)
+    return placement
 
 
 def heft(

@@ -9,7 +9,7 @@ import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.greedy_generator import GreedyGenerator
-from heuristics.dag.list_scheduling import place_by_list, schedule_of
+from heuristics.dag.list_scheduling import place_by_list, placement_within_memory, schedule_of
 from heuristics.dag.priorities import upward_ranks
 from heuristics.dag.rtgs.population import improve_population, population_of, uniform_placements
 from heuristics.search.settings import require_at_least, require_between, require_choice, takes_settings
@@ -99,7 +99,7 @@ def rtgs(
     arrays, insertion, running = dag_arrays(instance), settings.insertion, settings.wish == "running_load"
     priority = upward_ranks(arrays) if settings.order == "rank" else np.zeros(instance.num_tasks)
     generator = GreedyGenerator(instance, objective, priority, insertion, running)
-    seeds = [place_by_list(arrays, priority, insertion=insertion)] if settings.heft_seed else []
+    seeds = [placement_within_memory(instance, place_by_list)] if settings.heft_seed else []
     others = uniform_placements(instance, rng, settings.population - len(seeds), priority, insertion=insertion)
     first = population_of(instance, objective, [*seeds, *others], generator.order, running=running)
     best = improve_population(rng, stop, callback, generator=generator, first=first, spiral=settings.spiral)

@@ -9,7 +9,7 @@ import numpy as np
 
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.greedy_generator import Population
-from heuristics.dag.list_scheduling import place_by_list
+from heuristics.dag.list_scheduling import place_by_list, placement_within_memory
 from heuristics.dag.priorities import noisy_ranks, placement_order
 from heuristics.dag.random_keys import RandomKeys
 from heuristics.dag.rtgs.population import population_of, uniform_placements
@@ -154,7 +154,7 @@ def initial_populations(generator: DdqnGenerator, *, heft: bool, ddqn: bool) -> 
     data = episode_data(instance, objective)
     seeds: list[Population] = []
     if heft:
-        placement = place_by_list(dag_arrays(instance))
+        placement = placement_within_memory(instance, place_by_list)
         seeds.append(population_of(instance, objective, [placement], data.order, running=generator.running))
     if ddqn:
         alone = replace(generator, wish_weight=0.0, temperature=0.0, searches_order=False)

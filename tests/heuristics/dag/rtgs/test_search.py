@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import heft
+from heuristics.dag.list_scheduling import heft, place_by_list
 from heuristics.dag.priorities import placement_order, upward_ranks
 from heuristics.dag.rtgs.published import published_rtgs
 from heuristics.dag.rtgs.search import rtgs
@@ -230,12 +230,25 @@ def test_no_tasks() -> None:
     assert (schedule.gpu.tolist(), objectives) == ([], [0] * 25)
 
 
+DEAD_END = [[9, 10], [1, 5], [1, 1]]
+"""Durations with which HEFT's list, and many random placements, leave no GPU with memory for the last task."""
+
+
 def test_overflow_counts_before_the_objective() -> None:
-    """Tests that the population finds a placement within the limits where HEFT's list first ends in a dead end."""
-    instance = DagInstance.from_lists([[9, 10], [1, 5], [1, 1]], task_memory=[2, 2, 3], gpu_memory=[4, 3])
-    schedule, objectives = run(instance, 0, 100, heft_seed=True)
-    assert objectives[0] is None
+    """Tests that the population finds a placement within the limits where all its first ones exceed them."""
+    instance = DagInstance.from_lists(DEAD_END, task_memory=[2, 2, 3], gpu_memory=[4, 3])
+    schedule, objectives = run(instance, 0, 100, population=2)
+    assert objectives[:2] == [None, None]
     assert objectives[-1] == objective_value(instance, schedule, Objective.MAKESPAN) == 10
+
+
+def test_heft_seed_keeps_to_memory_as_heft_does() -> None:
+    """Tests that whale 0 begins at HEFT's repaired schedule where HEFT's list first ends in a dead end."""
+    instance = DagInstance.from_lists(DEAD_END, task_memory=[2, 2, 3], gpu_memory=[4, 3])
+    assert place_by_list(dag_arrays(instance)).overflow > 0
+    schedule, objectives = run(instance, 0, 1, heft_seed=True)
+    assert schedule.start.tolist() == heft(instance).start.tolist()
+    assert objectives == [10]
 
 
 def test_dead_end_gives_no_schedule() -> None:
