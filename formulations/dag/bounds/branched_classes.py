@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from formulations.dag.ancestor_balls import far_heads_and_tails
-from formulations.dag.bounds.branched_paths import with_work_between
 from formulations.dag.bounds.placed_paths import allowed_classes, is_placed_program_small, placed_program
+from formulations.dag.bounds.placement_rows import with_work_between
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.heads_and_tails import HeadsAndTails
 from formulations.dag.incomparable_pairs import reachable

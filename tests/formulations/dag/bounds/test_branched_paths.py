@@ -7,16 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from formulations.dag.bounds.branched_paths import (
-    LineStep,
-    PlacementSearch,
-    branched_paths,
-    forks_and_joins,
-    lines_of_tasks,
-    stretches,
-)
+from formulations.dag.bounds.branched_paths import PlacementSearch, branched_paths
 from formulations.dag.bounds.paths import ancestor_aware_path, join_aware_path
 from formulations.dag.bounds.placed_paths import placed_paths
+from formulations.dag.bounds.placement_rows import LineStep, forks_and_joins, lines_of_tasks, stretches
 from formulations.multipliers import ScaledProblem
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
