@@ -89,6 +89,17 @@ def test_a_cut_that_splitting_tasks_breaks(small_blocks: None) -> None:
     assert len(cuts.lp.limit) > len(without.lp.limit)
 
 
+def test_few_cuts_raise_the_bound_and_are_left_out(small_blocks: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that where too few blocks have a cut, what these prove stays, and the search goes on without them."""
+    without = PlacementSearch(diamond())._begun(lambda: 1.0)
+    monkeypatch.setattr(block_cuts, "LEAST_SHARE", 2)
+    cuts = with_all_cuts(diamond())
+    assert cuts.bound == 18
+    assert without is not None
+    assert len(cuts.lp.limit) == len(without.lp.limit)
+    assert branched_paths(diamond(), MAKESPAN) == 18
+
+
 def test_every_placement_keeps_to_the_cuts(small_blocks: None) -> None:
     """Tests all placements of a block with tight memory: none is said to take longer than it does."""
     instance = diamond(task_memory=[1, 2, 2, 1, 1], gpu_memory=[4, 4])
