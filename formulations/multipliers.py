@@ -43,9 +43,15 @@ def highs_answer(
     They are finite, one per row and column, and not trusted: `dual_bound` computes what the multipliers are worth. At
     most `at_most` of the seconds that are left are used, see `solve_lp`.
     """
+    import highspy
+
     scaled = scaled_problem(lp, largest_cost)
     highs = scaled.in_highs(solver="ipm", run_crossover="off")
     solve_lp(highs, seconds_left, at_most=at_most)
+    if highs.getModelStatus() == highspy.HighsModelStatus.kUnknown:
+        # What presolve takes out can be left without multipliers, even where the columns are right.
+        highs.setOptionValue("presolve", "off")
+        solve_lp(highs, seconds_left, at_most=at_most)
     solution = highs.getSolution()
     duals, columns = np.array(solution.row_dual), np.array(solution.col_value)
     if len(duals) != scaled.problem.num_row_:

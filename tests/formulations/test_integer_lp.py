@@ -187,6 +187,15 @@ def test_no_multipliers_prove_more_than_the_optimum(lp: IntegerLp, data: st.Data
     assert value is None or bound <= math.ceil(value - 1e-7)
 
 
+def test_multipliers_of_what_presolve_takes_out() -> None:
+    """Tests a row that HiGHS takes out before it solves, and gives no multiplier: without one, -2 is proved."""
+    lp = lp_of([2, 2, -1], [[-4, 5, 4]], [0], [False], [4, 5, 2])
+    multipliers = highs_multipliers(lp)
+    assert multipliers is not None
+    assert optimal_value(lp) == pytest.approx(0.0)
+    assert dual_bound(lp, multipliers) == 0
+
+
 @given(lp=lps())
 @settings(max_examples=150, deadline=None)
 def test_multipliers_of_highs_prove_the_optimum(lp: IntegerLp) -> None:
