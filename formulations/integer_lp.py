@@ -229,6 +229,15 @@ def bound_and_excess(lp: IntegerLp, multipliers: NDArray[np.float64]) -> tuple[i
     return -(-(int(lp.domain.least(costs)) + fixed) // scale), excess
 
 
+def bound_and_possible(lp: IntegerLp, multipliers: NDArray[np.float64], latest: int) -> tuple[int, NDArray[np.bool_]]:
+    """Return `dual_bound`, and at which columns a group may step where the value is at most `latest`, shape (steps,).
+
+    Where the bound itself exceeds that, the columns of least cost stay.
+    """
+    bound, excess = bound_and_excess(lp, multipliers)
+    return bound, (excess == 0) | (bound + excess <= latest)
+
+
 def _priced(lp: IntegerLp, multipliers: NDArray[np.float64]) -> tuple[NDArray[Any], int, int]:
     """Return the costs of the columns with prices of the rows, what the limits cost, and the unit of both."""
     y = np.where(np.abs(multipliers) < _LARGEST_MULTIPLIER, multipliers, 0.0)

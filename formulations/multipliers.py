@@ -51,7 +51,7 @@ def highs_answer(
     if highs.getModelStatus() == highspy.HighsModelStatus.kUnknown:
         # What presolve takes out can be left without multipliers, even where the columns are right.
         highs.setOptionValue("presolve", "off")
-        solve_lp(highs, seconds_left, at_most=at_most)
+        solve_lp(highs, seconds_left, at_most=at_most - highs.getRunTime())
     solution = highs.getSolution()
     duals, columns = np.array(solution.row_dual), np.array(solution.col_value)
     if len(duals) != scaled.problem.num_row_:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formulations.dag.bounds.placement_rows import forks_and_joins
-from formulations.dag.bounds.placement_tree import Answer, Node, PlacementTree, Relaxation
-from formulations.integer_lp import Domain, IntegerLp, RowBuilder, bound_and_excess
+from formulations.dag.bounds.placement_tree import Node, PlacementTree, Relaxation
+from formulations.dag.interchangeable import number_of_class
+from formulations.integer_lp import Domain, IntegerLp, RowBuilder, bound_and_possible
 from formulations.multipliers import highs_answer
 from formulations.time_left import without_limit
 
@@ -73,7 +74,7 @@ class BlockCuts:
     allowed
         Its pairs of task and GPU, shape (n, m).
     alike
-        Groups of GPUs that can be swapped in the instance.
+        The GPUs in classes of which any two can be swapped in the instance.
 
     Attributes
     ----------
@@ -115,10 +116,10 @@ class BlockCuts:
         if answer is None:
             self.is_done = seconds_left() > 0
             return
-        proved, excess = bound_and_excess(self.lp, answer[0])
+        proved, possible = bound_and_possible(self.lp, answer[0], at_most - 1)
         self.bound = max(self.bound, proved)
         self.left = self.left.copy()
-        self.left[self._allowed] &= (excess == 0) | (proved + excess < at_most)
+        self.left[self._allowed] &= possible
         if seconds_left() <= 0:  # the answer may be that of an interrupted run, which calls for no good cuts
             return
         self._solution = answer
@@ -168,7 +169,7 @@ class _Block:
         self._columns = np.concatenate([pairs, num_pairs + tasks, *(each.columns for each in within)])
         used, is_own = lp.matrix != 0, np.zeros(len(lp.cost), dtype=np.bool_)
         is_own[self._columns] = True
-        self._is_within = (used @ is_own) & ~(used @ ~is_own)
+        self._rows = np.flatnonzero((used @ is_own) & ~(used @ ~is_own))
         self._cuts: list[int] = []
         boxes = self._columns[len(pairs) :] - num_pairs
         domain = Domain(
@@ -179,9 +180,9 @@ class _Block:
         )
         program = IntegerLp(
             cost=np.zeros(len(self._columns), dtype=np.int64),
-            matrix=csc_matrix(lp.matrix[np.flatnonzero(self._is_within)][:, self._columns]),
-            limit=lp.limit[self._is_within],
-            is_equality=lp.is_equality[self._is_within],
+            matrix=csc_matrix(lp.matrix[self._rows][:, self._columns]),
+            limit=lp.limit[self._rows],
+            is_equality=lp.is_equality[self._rows],
             domain=domain,
         )
         self._swapped = _swapped_columns(tasks, allowed[tasks], within, alike)
@@ -214,7 +215,7 @@ class _Block:
             By how many ticks the solution must break it.
         """
         prices = np.where(lp.is_equality, multipliers, np.maximum(multipliers, 0.0))
-        prices[np.flatnonzero(self._is_within)] = 0.0
+        prices[self._rows] = 0.0
         prices[self._cuts] = 0.0
         exact = lp.cost[self._columns] + lp.matrix[:, self._columns].T @ prices
         exact = (np.bincount(self._swapped, exact) / np.bincount(self._swapped))[self._swapped]
@@ -231,12 +232,10 @@ def _swapped_columns(
     tasks: NDArray[np.int64], allowed: NDArray[np.bool_], within: list[LeavingSets], alike: list[NDArray[np.int64]]
 ) -> NDArray[np.int64]:
     """Return the same number for columns that are swapped with GPUs, shape (columns,)."""
-    group = np.arange(allowed.shape[1])
-    for members in alike:
-        group[members] = members[0]
+    group = number_of_class(alike)
     keys: list[tuple[int, ...]] = [(0, int(i), int(group[k])) for i, k in np.argwhere(allowed)]
     keys += [(1, int(i)) for i in tasks]
-    keys += [(2, each.edge, *np.bincount(group[members], minlength=1)) for each in within for members in each.sets]
+    keys += [(2, each.edge, *sorted(group[members].tolist())) for each in within for members in each.sets]
     number: dict[tuple[int, ...], int] = {}
     return np.array([number.setdefault(key, len(number)) for key in keys])
 
@@ -278,6 +277,3 @@ class _BlockTree(PlacementTree):
             return None
         bound, _ = self._program.proved(left, node.answer.multipliers, None)
         return node._replace(bound=bound, left=left, answer=node.answer._replace(is_whole=False))
-
-    def _kept(self, answer: Answer) -> Answer:
-        return answer

@@ -18,7 +18,7 @@ from formulations.dag.incomparable_pairs import reachable
 from formulations.dag.interchangeable import gpu_classes, number_of_class
 from formulations.dag.probing.refuter import Refuter
 from formulations.dag.windows import horizon
-from formulations.integer_lp import RowBuilder, bound_and_excess
+from formulations.integer_lp import RowBuilder, bound_and_possible
 from formulations.multipliers import scaled_problem
 from formulations.time_left import solve_lp, without_limit
 from instances.dag.objective import Objective
@@ -495,10 +495,9 @@ class _WindowProgram:
         highs, scaled = found
         solution = highs.getSolution()
         multipliers = scaled.multipliers(solution.row_dual)
-        bound, excess = bound_and_excess(lp, multipliers)
-        may_be = left & ((excess == 0) | (bound + excess <= self._deadline))
+        bound, possible = bound_and_possible(lp, multipliers, self._deadline)
         of_class, share = np.zeros(self._shape, dtype=np.bool_), np.zeros(self._shape)
-        of_class[self._task, self._class] = may_be
+        of_class[self._task, self._class] = left & possible
         share[self._task, self._class] = np.array(solution.col_value)[: len(left)]
         flow = self._flow(self._rows.multipliers(multipliers[: len(self._lp.limit)], self._class_of_gpu))
         return _Answer(bound, of_class, share, flow, highs.getBasis())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,9 @@ from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.block_cuts import BlockCuts
 from formulations.dag.bounds.placed_paths import is_placed_program_small, placed_program
 from formulations.dag.bounds.placement_rows import with_crossings, with_work_between
-from formulations.dag.bounds.placement_tree import PlacementTree, Relaxation, Side
+from formulations.dag.bounds.placement_tree import WHOLE, BranchSide, Node, PlacementTree, Relaxation
 from formulations.dag.heads_and_tails import heads_and_tails, path_bound
-from formulations.dag.interchangeable import interchangeable
+from formulations.dag.interchangeable import gpu_classes
 from formulations.dag.windows import horizon
 from formulations.time_left import without_limit
 from instances.dag.objective import Objective
@@ -57,12 +58,13 @@ class PlacementSearch(PlacementTree):
     """
 
     def __init__(self, instance: DagInstance) -> None:
-        alike = [np.array(members) for members in interchangeable(instance).gpus]
-        super().__init__(instance.task_memory, instance.gpu_memory, alike, horizon(instance))
+        super().__init__(instance.task_memory, instance.gpu_memory, gpu_classes(instance), horizon(instance))
         self._instance, self._latest = instance, self._at_most
         self._around = far_heads_and_tails(instance)
         self.bound = self._paths = path_bound(instance, Objective.MAKESPAN, self._around) if instance.num_tasks else 0
+        self._root = self._around.allowed
         self._cuts: BlockCuts | None = None
+        self._placements: list[tuple[int, int, NDArray[np.int64]]] = []
 
     @property
     def placements(self) -> list[NDArray[np.int64]]:
@@ -74,7 +76,7 @@ class PlacementSearch(PlacementTree):
         self,
         *,
         at_most: int | None = None,
-        most_programs: int | None = None,
+        most_programs: float = math.inf,
         seconds_left: Callable[[], float] = without_limit,
     ) -> None:
         """Split the least open node until it is whole or reaches `at_most`, or no time or no program is left.
@@ -84,8 +86,7 @@ class PlacementSearch(PlacementTree):
         at_most
             The makespan of a known schedule: nodes that cannot have a shorter one stay closed.
         most_programs
-            Linear programs that are solved at most, over all runs, beside those of the cuts; None for as many as the
-            time allows.
+            Linear programs that are solved at most, over all runs, beside those of the cuts.
         """
         is_small = is_placed_program_small(self._instance, self._instance.num_gpus)
         is_possible = bool(self._around.allowed.any(axis=1).all())
@@ -99,7 +100,7 @@ class PlacementSearch(PlacementTree):
         if self._nodes == 0:
             self._raise_bound([self._side(self._root, None)], self._paths)
         while self._open and self._open[0].bound < self._at_most and seconds_left() > 0:
-            if most_programs is not None and program.programs >= most_programs:
+            if program.programs >= most_programs:
                 break
             sides = self._split(self._open[0])
             if not sides or not self._raise_bound(sides, self._open[0].bound):
@@ -132,12 +133,21 @@ class PlacementSearch(PlacementTree):
         leaving = made[1].leaving
         return BlockCuts(instance, with_crossings(lp, leaving, instance, allowed), leaving, allowed, self._alike)
 
-    def _raise_bound(self, sides: list[Side], least: int) -> bool:
+    def _raise_bound(self, sides: list[BranchSide], least: int) -> bool:
         """Commit the sides of a branch, and take what is proved of all nodes; False if time ran out on one of them."""
         if not self._commit(sides, least):
             return False
         self.bound = max(self.bound, self._least())
         return True
+
+    def _open_node(self, node: Node) -> None:
+        """Keep whole placements, and no multipliers: they have proved what they can, and nodes are many."""
+        super()._open_node(node._replace(answer=node.answer._replace(multipliers=np.zeros(0))))
+        share = node.answer.share
+        if share.max(axis=1).min() >= WHOLE:
+            gpu = share.argmax(axis=1)
+            if self._fitting(gpu[:, None] == np.arange(share.shape[1])) is not None:
+                self._placements.append((node.bound, -node.number, gpu))
 
     def _narrowed(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return what is left of memory and of heads and tails below `at_most`; None where a task has no GPU."""

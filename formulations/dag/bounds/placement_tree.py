@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from formulations.integer_lp import bound_and_excess, dual_bound
+from formulations.integer_lp import bound_and_possible, dual_bound
 from formulations.multipliers import scaled_problem
 from formulations.time_left import solve_lp, without_limit
 
@@ -35,7 +35,7 @@ LEAST_GAIN = 1e-3
 """Ticks that a branch gains at least when branches are compared by the product of both gains."""
 
 
-class Answer(NamedTuple):
+class ProgramAnswer(NamedTuple):
     """The value of a linear program, the share of each task on each GPU, shape (n, m), multipliers and basis."""
 
     value: float
@@ -78,7 +78,9 @@ class Relaxation:
         self._scaled = self._scaled._replace(cost_scale=cost_scale)
         self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost * cost_scale)
 
-    def solve(self, left: NDArray[np.bool_], basis: Any = None, iterations: int = ALL_ITERATIONS) -> Answer | None:
+    def solve(
+        self, left: NDArray[np.bool_], basis: Any = None, iterations: int = ALL_ITERATIONS
+    ) -> ProgramAnswer | None:
         """Solve with the GPUs that are left, shape (n, m); None where the program has no solution, or time ran out.
 
         The simplex method stops after some iterations; the answer is then what it has so far.
@@ -101,7 +103,7 @@ class Relaxation:
         share[self._allowed] = np.array(solution.col_value)[: len(self._pairs)]
         value = highs.getInfo().objective_function_value / self._scaled.cost_scale
         multipliers = self._scaled.multipliers(solution.row_dual)
-        return Answer(value, share, multipliers, highs.getBasis(), status == self._solved)
+        return ProgramAnswer(value, share, multipliers, highs.getBasis(), status == self._solved)
 
     def proved(
         self, left: NDArray[np.bool_], multipliers: NDArray[np.float64], at_most: int | None
@@ -110,9 +112,9 @@ class Relaxation:
         lp = replace(self._lp, cost=self._lp.cost + self._forbidden(left))
         if at_most is None:
             return dual_bound(lp, multipliers), left
-        bound, excess = bound_and_excess(lp, multipliers)
+        bound, possible = bound_and_possible(lp, multipliers, at_most - 1)
         shorter = left.copy()
-        shorter[self._allowed] &= (excess == 0) | (bound + excess < at_most)
+        shorter[self._allowed] &= possible
         return bound, shorter
 
     def is_refuted(self, left: NDArray[np.bool_]) -> bool:
@@ -140,14 +142,14 @@ class Node(NamedTuple):
     bound: int
     number: int
     left: NDArray[np.bool_]
-    answer: Answer
+    answer: ProgramAnswer
 
 
-class Side(NamedTuple):
+class BranchSide(NamedTuple):
     """One side of a branch: the GPUs that are left, the program's answer, and whether it is proved to have none."""
 
     left: NDArray[np.bool_]
-    answer: Answer | None
+    answer: ProgramAnswer | None
     is_refuted: bool
 
 
@@ -164,7 +166,7 @@ class PlacementTree:
     memory, capacity
         Memory of each task, shape (n,), and of each GPU, shape (m,), negative where there is no limit.
     alike
-        Groups of GPUs that can be swapped.
+        The GPUs in classes of which any two can be swapped.
     at_most
         Nodes that reach it stay closed.
     """
@@ -177,7 +179,6 @@ class PlacementTree:
         self._gain, self._seen = np.zeros(shape), np.zeros(shape, dtype=np.int64)
         self._open: list[Node] = []
         self._unsolved: list[int] = []
-        self._placements: list[tuple[int, int, NDArray[np.int64]]] = []
         self._nodes = 0
         self._made: Relaxation | None = None
 
@@ -190,7 +191,7 @@ class PlacementTree:
         """Return what is proved of all placements: the least bound of a node, at most the value of closed ones."""
         return min([self._at_most, *self._unsolved, *(node.bound for node in self._open[:1])])
 
-    def _commit(self, sides: list[Side], least: int) -> bool:
+    def _commit(self, sides: list[BranchSide], least: int) -> bool:
         """Put the sides of a branch into the place of the least open node; not if time ran out on one of them."""
         if any(side.answer is None and not side.is_refuted for side in sides) and self._program.ran_out:
             return False
@@ -200,7 +201,7 @@ class PlacementTree:
             self._add(side, least)
         return True
 
-    def _add(self, side: Side, least: int) -> None:
+    def _add(self, side: BranchSide, least: int) -> None:
         """Open a node with at least the bound of the one above it; of two with equal bounds the newer one is first."""
         self._nodes += 1
         if side.answer is None:
@@ -208,28 +209,23 @@ class PlacementTree:
                 self._unsolved.append(least)
             return
         bound, left = self._program.proved(side.left, side.answer.multipliers, self._at_most)
-        bound = max(least, bound)
-        heapq.heappush(self._open, Node(bound, -self._nodes, left, self._kept(side.answer)))
-        if side.answer.share.max(axis=1).min() >= WHOLE:
-            gpu = side.answer.share.argmax(axis=1)
-            if self._fitting(gpu[:, None] == np.arange(side.left.shape[1])) is not None:
-                self._placements.append((bound, self._nodes, gpu))
+        self._open_node(Node(max(least, bound), -self._nodes, left, side.answer))
 
-    def _kept(self, answer: Answer) -> Answer:
-        """Return what a node keeps: no multipliers, which have proved what they can, because nodes are many."""
-        return answer._replace(multipliers=np.zeros(0))
+    def _open_node(self, node: Node) -> None:
+        """Put a node among the open ones."""
+        heapq.heappush(self._open, node)
 
     def _narrowed(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return what is left without placements that do not count; None where none does."""
         return self._fitting(left)
 
-    def _side(self, left: NDArray[np.bool_], basis: Any, iterations: int = ALL_ITERATIONS) -> Side:
+    def _side(self, left: NDArray[np.bool_], basis: Any, iterations: int = ALL_ITERATIONS) -> BranchSide:
         """Solve the program with these GPUs left, less those that do not count."""
         fitting = self._narrowed(left)
         if fitting is None:
-            return Side(left, None, is_refuted=True)
+            return BranchSide(left, None, is_refuted=True)
         answer = self._program.solve(fitting, basis, iterations)
-        return Side(fitting, answer, answer is None and self._program.is_refuted(fitting))
+        return BranchSide(fitting, answer, answer is None and self._program.is_refuted(fitting))
 
     def _fitting(self, left: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Return what is left without tasks that do not fit beside those with no other GPU; None where one has none."""
@@ -245,10 +241,10 @@ class PlacementTree:
                 return left
             left &= ~too_large
 
-    def _split(self, node: Node) -> list[Side]:
+    def _split(self, node: Node) -> list[BranchSide]:
         """Return both sides of the branch that gains most; no sides where all tasks are placed."""
         best: tuple[float, int, NDArray[np.int64]] | None = None
-        best_sides: list[Side] = []
+        best_sides: list[BranchSide] = []
         beaten = 0
         for estimate, task, alike in self._branches(node)[:MOST_LOOKED_AT]:
             sides, score = [], estimate
@@ -282,11 +278,13 @@ class PlacementTree:
 
     def _like(self, left: NDArray[np.bool_], k: int) -> NDArray[np.int64]:
         """Return a GPU and those that can still be swapped with it: equal ones on which the same tasks are left."""
-        members = next((members for members in self._alike if k in members), np.array([k]))
+        members = next(members for members in self._alike if k in members)
         same = members[(left[:, members] == left[:, [k]]).all(axis=0)]
         return np.append(k, same[same != k])
 
-    def _sides(self, node: Node, task: int, alike: NDArray[np.int64], iterations: int = ALL_ITERATIONS) -> list[Side]:
+    def _sides(
+        self, node: Node, task: int, alike: NDArray[np.int64], iterations: int = ALL_ITERATIONS
+    ) -> list[BranchSide]:
         """Solve both sides: the task on the first of some GPUs that are alike, or on none of them.
 
         What they gain counts in later estimates; a branch that is tried and then chosen counts twice.
@@ -302,7 +300,7 @@ class PlacementTree:
                 self._seen[number, task, alike[0]] += 1
         return sides
 
-    def _gained(self, node: Node, side: Side) -> float:
+    def _gained(self, node: Node, side: BranchSide) -> float:
         """Return by how much the value rises, in ticks; to `at_most` where the side has no solution."""
         most = self._at_most - node.answer.value
         return max(0.0, most if side.answer is None else min(most, side.answer.value - node.answer.value))
