@@ -82,7 +82,9 @@ class DownSetRounds:
     ) -> int:
         """Search with layers of some width and return how many of them a search went through before it dropped a label.
 
-        The search runs in both directions of time, and later in the one that drops labels later.
+        The search runs in both directions of time, and later in the one that drops labels later; for a proof in that
+        one first. On a transformer of 95 tasks backwards got through 9 layers instead of 3 with 10,000 labels, but
+        with 50,000 only forwards got through all.
 
         Parameters
         ----------
@@ -96,7 +98,10 @@ class DownSetRounds:
             Whether to settle labels, as in `DownSetSearch.search`; layers are then narrower by `SETTLED_PART`.
         """
         deepest = 0
-        for backwards in self._directions():
+        directions = self._directions()
+        if until_dropped:
+            directions += [other for other in self._possible_directions() if other not in directions]
+        for backwards in directions:
             again = True
             while again and not self.is_settled and not should_stop():
                 value = self.value
@@ -340,8 +345,11 @@ ALMOST = 0.9
 through at least this share of the layers of the other one, because they multiply more slowly from layer to layer.
 """
 
-WIDE, WIDE_SHARE = 50_000, 0.8
-"""Width of the last round for a proof, and its share of the time that is left, at most."""
+WIDE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.8, 0.3
+"""Width of the last rounds for a proof, and their shares of the time that is left, at most: of the kind of labels that
+did better, and of the other kind. A transformer of 95 tasks is proved by plain labels only, though settled ones raised
+the bound before.
+"""
 
 BEAM, BEAM_SHARE = 2_000, 0.1
 """Width of the last round where it looks for a schedule instead, and its share of the time that is left, at most."""
@@ -377,6 +385,7 @@ def searched_down_sets(
         return rounds
     if rounds.exact_share >= DEEP or (rounds.is_near and count_down_sets(instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS):
         rounds.round(WIDE, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
+        rounds.round(WIDE, run.stops_after(OTHER_SHARE), until_dropped=True, settles=not settles)
     else:
         rounds.round(BEAM, run.stops_after(BEAM_SHARE))
     return rounds

@@ -123,16 +123,16 @@ def test_first_phase_may_finish(join_example: DagInstance, monkeypatch: pytest.M
     ("threads", "expected"),
     [
         (1, [False, False, True]),
-        (2, [False, False, False, True]),
-        (MANY_THREADS - 1, [False, False, False, True]),
+        (2, [False, False, True]),
+        (MANY_THREADS - 1, [False, False, True]),
         (MANY_THREADS, [True]),
     ],
 )
 def test_number_of_phases(
     join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, threads: int, expected: list[bool]
 ) -> None:
-    """Tests that many threads take one phase, one thread three, few four, and that unfinished phases end by time."""
-    phases = Phases(answer(None, 9), *[answer(None, None)] * 3)
+    """Tests that many threads take one phase, fewer three, and that unfinished phases end by time."""
+    phases = Phases(answer(None, 9), *[answer(None, None)] * 2)
     monkeypatch.setattr(module, "_solve_phase", phases)
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=threads, start=None))
     assert [asked[0] for asked in phases.asked] == expected
@@ -205,7 +205,7 @@ def test_unknown_has_no_schedule(join_example: DagInstance, monkeypatch: pytest.
 
     monkeypatch.setattr(module, "solve_in_thread", without_time)
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=9))
-    assert statuses == [cp_model.UNKNOWN] * 4
+    assert statuses == [cp_model.UNKNOWN] * 3
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
 
 
@@ -379,7 +379,7 @@ def test_placements_are_branched_on_where_that_proves_more(
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(module, "_from_another_start", lambda *rest: None)
+    monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module, "_climbed", lambda climb, *rest: climb.bound)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     run = replace(exact_run(time_limit=time_limit), start=heft(split_chain))
@@ -409,7 +409,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
 
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "_without_model", without_model)
-    monkeypatch.setattr(module, "_from_another_start", lambda *rest: better)
+    monkeypatch.setattr(module, "_improved", lambda *rest: better)
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
@@ -423,14 +423,43 @@ def test_a_model_with_far_worse_schedules_is_given_up(
         assert given == [better]
 
 
-def test_neighbourhoods_have_a_start_of_their_own(split_chain: DagInstance) -> None:
-    """Tests that large neighbourhoods beside the model do not begin with its schedule, and keep the memory."""
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("is_binding", [True, False])
+def test_what_makes_the_schedule_of_a_phase_better(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, number: int, is_binding: bool
+) -> None:
+    """Tests that large neighbourhoods begin with the best schedule, but anew after the first phase where memory binds.
+
+    Reinsertion comes before them after the first phase where memory does not bind.
+    """
     late = heft(split_chain)
     late = DagSchedule(gpu=late.gpu, start=late.start + 1_000_000)
-    run, share = replace(exact_run(), start=late), np.ones(split_chain.durations.shape)
-    found = module._from_another_start(split_chain, Objective.MAKESPAN, 0, run, share)
+    middle = DagSchedule(gpu=late.gpu, start=late.start - 500_000)
+    starts: list[DagSchedule | None] = []
+    plain = lns_module.improved_by_neighbourhoods
+
+    def heard(instance: DagInstance, objective: Objective, run: ExactRun, most: int, share: object) -> Outcome:
+        assert (most, run.seed) == (instance.num_tasks // module.FEWER_ITERATIONS, number)
+        starts.append(run.start)
+        return plain(instance, objective, run, 1)
+
+    monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", heard)
+    monkeypatch.setattr(module, "improved_by_reinsertion", lambda *rest: middle)
+    share = np.ones(split_chain.durations.shape) if is_binding else None
+    found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), number, 0.2, share)
+    assert starts == [late if number else None if is_binding else middle]
     assert not verify_dag_schedule(split_chain, found)
-    assert objective_value(split_chain, found, Objective.MAKESPAN) < 1_000_000
+    assert objective_value(split_chain, found, Objective.MAKESPAN) < 500_000
+
+
+def test_nothing_makes_the_best_schedule_worse(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a schedule stays where large neighbourhoods find none, or a worse one."""
+    best = improved_by_neighbourhoods(split_chain, Objective.MAKESPAN, exact_run(), 2).schedule
+    worse = DagSchedule(gpu=best.gpu, start=best.start + 1)
+    for other in (None, worse):
+        outcome = Outcome(schedule=other, lower_bound=None)
+        monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", lambda *rest, outcome=outcome, **named: outcome)
+        assert module._improved(split_chain, Objective.MAKESPAN, best, 0, exact_run(), 1, 0.2, None) is best
 
 
 def test_a_heavy_model_leaves_time_to_classes_of_gpus(

@@ -313,7 +313,7 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         assert start is not None
         bound = objective_value(instance, start, Objective.MAKESPAN) - 1 if is_near else 0
         down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, bound, run_with())
-        assert asked == [first, *trials, last]
+        assert asked == [first, *trials, last, *([(WIDE, not last[1])] if last[0] == WIDE else [])]
 
 
 @pytest.mark.parametrize("family", ["cholesky", "stencil", "gaussian-elimination"])
