@@ -99,7 +99,8 @@ def cp_sat(
     Parameters
     ----------
     run
-        Limits and start. With one thread and a time limit that does not strike the run can be repeated bit for bit.
+        Limits and start. With one thread and no time limit the run can be repeated bit for bit; up to `FEW_TASKS`
+        tasks also with a limit that does not strike.
 
     Raises
     ------

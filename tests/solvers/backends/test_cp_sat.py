@@ -452,6 +452,17 @@ def test_what_makes_the_schedule_of_a_phase_better(
     assert objective_value(split_chain, found, Objective.MAKESPAN) < 500_000
 
 
+def test_a_better_schedule_can_be_repeated(split_chain: DagInstance) -> None:
+    """Tests that without a time limit the same schedule comes out twice, bit for bit, after each phase."""
+    for number in (0, 1):
+        runs = [
+            module._improved(split_chain, Objective.MAKESPAN, heft(split_chain), 0, exact_run(), number, 0.2, None)
+            for _ in range(2)
+        ]
+        assert runs[0].gpu.tolist() == runs[1].gpu.tolist()
+        assert runs[0].start.tolist() == runs[1].start.tolist()
+
+
 def test_nothing_makes_the_best_schedule_worse(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that a schedule stays where large neighbourhoods find none, or a worse one."""
     best = improved_by_neighbourhoods(split_chain, Objective.MAKESPAN, exact_run(), 2).schedule
