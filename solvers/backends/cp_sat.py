@@ -99,8 +99,7 @@ def cp_sat(
     Parameters
     ----------
     run
-        Limits and start. With one thread and no time limit the run can be repeated bit for bit; up to `FEW_TASKS`
-        tasks also with a limit that does not strike.
+        Limits and start. With one thread and no time limit the run can be repeated bit for bit.
 
     Raises
     ------
@@ -323,7 +322,8 @@ def _improved(
     number
         Of the phase; each has random numbers of its own.
     share_of_time
-        Largest share of the time that is left for large neighbourhoods; up to `FEW_TASKS` tasks they do not begin.
+        Largest share of the time that is left for large neighbourhoods; up to `FEW_TASKS` tasks they begin under a time
+        limit only, because CP-SAT soon proves most of these.
     share
         That of `PlacedPaths`; None where memory does not bind.
     """
@@ -334,7 +334,7 @@ def _improved(
         start = schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
     elif number == 0:
         start, share_of_time = None, SHARE_OF_REINSERTION
-    if instance.num_tasks <= FEW_TASKS:
+    if instance.num_tasks <= FEW_TASKS and run.time_limit is None:
         return schedule
     limited = replace(run.limited_to(share_of_time), start=start, lower_bound=bound, seed=run.seed + number)
     most = instance.num_tasks if run.time_limit is not None else max(1, instance.num_tasks // FEWER_ITERATIONS)
