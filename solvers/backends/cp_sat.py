@@ -172,9 +172,9 @@ def cp_sat(
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         hands_over = answer.is_too_heavy and is_free
-        if phase.search and schedule is not None and is_free and not hands_over:
+        if phase.improves and schedule is not None and is_free and not hands_over:
             old = schedule
-            schedule = _improved(instance, objective, old, bound, run, number, phase.search, share)
+            schedule = _improved(instance, objective, old, bound, run, number, share)
             if share is not None and number == 0 and run.time_limit is not None:
                 hands_over = _is_far_better(instance, objective, schedule, old)
         if hands_over:
@@ -295,6 +295,9 @@ SHARE_OF_REINSERTION = 0.1
 """Largest share of the time that is left for reinsertion after the first phase, and where memory binds for large
 neighbourhoods from a start of their own in its place."""
 
+SHARE_OF_NEIGHBOURHOODS = 0.2
+"""Largest share of the time that is left for large neighbourhoods that begin with the best schedule."""
+
 FEWER_ITERATIONS = 4
 """Without a time limit large neighbourhoods have so many times fewer iterations than tasks, because each then repairs
 a window."""
@@ -307,36 +310,36 @@ def _improved(
     bound: int,
     run: ExactRun,
     number: int,
-    share_of_time: float,
     share: NDArray[np.float64] | None,
 ) -> DagSchedule:
     """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it.
 
     Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one:
-    large neighbourhoods have a start of their own after the first phase then. Elsewhere the two find better schedules
-    together than either alone. On 17 instances of 39 to 100 tasks that stayed open, `lns` alone had after 12 seconds
-    better schedules than CP-SAT and reinsertion after 60 on all but two.
+    large neighbourhoods have a start of their own after the first phase then. Elsewhere reinsertion comes before them
+    there. On 17 instances of 39 to 100 tasks that stayed open, `lns` alone had better schedules after 12 seconds than
+    CP-SAT and reinsertion after 60 on all but two. Up to `FEW_TASKS` tasks large neighbourhoods begin only under a time
+    limit, because CP-SAT soon proves most of these.
 
     Parameters
     ----------
     number
         Of the phase; each has random numbers of its own.
-    share_of_time
-        Largest share of the time that is left for large neighbourhoods; up to `FEW_TASKS` tasks they begin under a time
-        limit only, because CP-SAT soon proves most of these.
     share
         That of `PlacedPaths`; None where memory does not bind.
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
-    start: DagSchedule | None = schedule
     if share is None and number == 0:
-        start = schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
-    elif number == 0:
-        start, share_of_time = None, SHARE_OF_REINSERTION
+        schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
     if instance.num_tasks <= FEW_TASKS and run.time_limit is None:
         return schedule
-    limited = replace(run.limited_to(share_of_time), start=start, lower_bound=bound, seed=run.seed + number)
+    begins_anew = share is not None and number == 0
+    limited = replace(
+        run.limited_to(SHARE_OF_REINSERTION if begins_anew else SHARE_OF_NEIGHBOURHOODS),
+        start=None if begins_anew else schedule,
+        lower_bound=bound,
+        seed=run.seed + number,
+    )
     most = instance.num_tasks if run.time_limit is not None else max(1, instance.num_tasks // FEWER_ITERATIONS)
     found: DagSchedule | None = improved_by_neighbourhoods(instance, objective, limited, most, share=share).schedule
     if found is None:
@@ -429,16 +432,16 @@ class _Phase:
 
     `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
     a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
-    `search` is the share of the time that is then left for making the schedule better without the model, `refutation`
-    the share of what is left after that for refuting makespans where memory binds, and `down_sets` says whether the
-    search over down-sets follows.
+    `improves` says whether the schedule is then made better without the model, `refutation` is the share of the time
+    that is left after that for refuting makespans where memory binds, and `down_sets` says whether the search over
+    down-sets follows.
     """
 
     subsolvers: tuple[str, ...] = ()
     neighbourhoods: bool = True
     share: float = 1.0
     effort: float | None = None
-    search: float = 0.0
+    improves: bool = False
     down_sets: bool = False
     refutation: float = 0.0
 
@@ -450,14 +453,14 @@ def _phases(threads: int) -> list[_Phase]:
     if threads == 1:
         loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
         return [
-            _Phase(share=0.1, effort=1.0, search=0.2, down_sets=True, refutation=0.5),
-            _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0, search=0.2),
+            _Phase(share=0.1, effort=1.0, improves=True, down_sets=True, refutation=0.5),
+            _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0, improves=True),
             _Phase(subsolvers=loads, neighbourhoods=False),
         ]
     improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
     return [
-        _Phase(subsolvers=improving, share=0.1, effort=0.5, search=0.2, down_sets=True, refutation=0.5),
-        _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0, search=0.2),
+        _Phase(subsolvers=improving, share=0.1, effort=0.5, improves=True, down_sets=True, refutation=0.5),
+        _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0, improves=True),
         _Phase(subsolvers=proving, neighbourhoods=False),
     ]
 

@@ -341,8 +341,8 @@ NEAR, FEW_DOWN_SETS = 0.03, 50_000
 minute, if there are twenty labels to each."""
 
 ALMOST = 0.9
-"""Labels are settled in the last round for a proof if only settled ones raised the bound, or if their trial went
-through at least this share of the layers of the other one, because they multiply more slowly from layer to layer.
+"""Labels are settled in the first wide round if only settled ones raised the bound, or if their trial went through at
+least this share of the layers of the other one, because they multiply more slowly from layer to layer.
 """
 
 WIDE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.8, 0.3
@@ -361,8 +361,8 @@ def searched_down_sets(
     """Return what some rounds of the search over down-sets know.
 
     A narrow round looks for a schedule, and bisection raises the bound. Then a proof is tried with plain and with
-    settled labels. The last round is wide and uses the kind of labels that did better; where a proof is unlikely, it
-    looks for a schedule instead.
+    settled labels. The last two rounds are wide, the first of them with the kind of labels that did better; where a
+    proof is unlikely, one round looks for a schedule instead.
 
     Parameters
     ----------

@@ -446,7 +446,7 @@ def test_what_makes_the_schedule_of_a_phase_better(
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", heard)
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda *rest: middle)
     share = np.ones(split_chain.durations.shape) if is_binding else None
-    found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), number, 0.2, share)
+    found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), number, share)
     assert starts == [late if number else None if is_binding else middle]
     assert not verify_dag_schedule(split_chain, found)
     assert objective_value(split_chain, found, Objective.MAKESPAN) < 500_000
@@ -456,7 +456,7 @@ def test_a_better_schedule_can_be_repeated(split_chain: DagInstance) -> None:
     """Tests that without a time limit the same schedule comes out twice, bit for bit, after each phase."""
     for number in (0, 1):
         runs = [
-            module._improved(split_chain, Objective.MAKESPAN, heft(split_chain), 0, exact_run(), number, 0.2, None)
+            module._improved(split_chain, Objective.MAKESPAN, heft(split_chain), 0, exact_run(), number, None)
             for _ in range(2)
         ]
         assert runs[0].gpu.tolist() == runs[1].gpu.tolist()
@@ -470,7 +470,7 @@ def test_nothing_makes_the_best_schedule_worse(split_chain: DagInstance, monkeyp
     for other in (None, worse):
         outcome = Outcome(schedule=other, lower_bound=None)
         monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", lambda *rest, outcome=outcome, **named: outcome)
-        assert module._improved(split_chain, Objective.MAKESPAN, best, 0, exact_run(), 1, 0.2, None) is best
+        assert module._improved(split_chain, Objective.MAKESPAN, best, 0, exact_run(), 1, None) is best
 
 
 def test_a_heavy_model_leaves_time_to_classes_of_gpus(

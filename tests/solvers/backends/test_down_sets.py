@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -36,6 +36,7 @@ from tests.strategies import dag_instances
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from formulations.dag.down_sets.search import Found
     from formulations.dag.windows import Windows
     from heuristics.search.progress import Progress
 
@@ -301,11 +302,11 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     few = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     first, trials = (FIRST_WIDTH, False), [(TRIAL, False), (TRIAL, True)]
     for instance, is_near, plain, settled, last in (
-        (many, True, 1, 2, (BEAM, False)),
-        (few, False, 1, 2, (BEAM, False)),
-        (few, True, 1, 2, (WIDE, True)),
-        (few, True, 2, 1, (WIDE, False)),
-        (many, False, 1, 59, (WIDE, True)),
+        (many, True, 1, 2, [(BEAM, False)]),
+        (few, False, 1, 2, [(BEAM, False)]),
+        (few, True, 1, 2, [(WIDE, True), (WIDE, False)]),
+        (few, True, 2, 1, [(WIDE, False), (WIDE, True)]),
+        (many, False, 1, 59, [(WIDE, True), (WIDE, False)]),
     ):
         asked.clear()
         depths.update({False: plain, True: settled})
@@ -313,7 +314,27 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         assert start is not None
         bound = objective_value(instance, start, Objective.MAKESPAN) - 1 if is_near else 0
         down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, bound, run_with())
-        assert asked == [first, *trials, last, *([(WIDE, not last[1])] if last[0] == WIDE else [])]
+        assert asked == [first, *trials, *last]
+
+
+def test_rounds_for_a_proof_take_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that they begin with the direction that raised the bound, and that others take that one only."""
+    instance = generate("stencil", tasks=25, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
+    asked: list[bool] = []
+    plain = DownSetRounds._search_once
+
+    def heard(rounds: DownSetRounds, *args: Any, backwards: bool, **named: Any) -> Found:
+        asked.append(backwards)
+        return plain(rounds, *args, backwards=backwards, **named)
+
+    monkeypatch.setattr(DownSetRounds, "_search_once", heard)
+    rounds._climbs_backwards = True
+    rounds.round(1, lambda: False, until_dropped=True)
+    assert asked == [True, False]
+    asked.clear()
+    rounds.round(1, lambda: False)
+    assert set(asked) == {True}
 
 
 @pytest.mark.parametrize("family", ["cholesky", "stencil", "gaussian-elimination"])
