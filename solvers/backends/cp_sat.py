@@ -21,7 +21,7 @@ from heuristics.dag.list_scheduling import place_by_list, within_memory
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
-from solvers.backends.down_sets import searched_down_sets
+from solvers.backends.down_sets import NEAR, searched_down_sets
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided, waste_of_shares
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
@@ -65,6 +65,27 @@ Measured with 5 seconds of one core each on 15 instances of 30 to 90 tasks whose
 proves where loads bind (within a second on several that `no_lp` does not move at all), the second where orders bind.
 """
 
+FIRST_PROVING_SUBSOLVERS = ("default_lp", *PROVING_SUBSOLVERS[:2])
+"""Subsolvers of the first proof, which take turns where threads are fewer (`interleave_search`).
+
+Of 12 instances of 32 to 90 tasks within 2.5 % of their bounds, memory limits binding, the first proves 8 in 13 seconds
+of one core or less, given a schedule of `lns`, and the others 4 and 2; what one proves in a second may stop another.
+"""
+
+SHARE_OF_FIRST_PROOF, SHARE_UNDER_MEMORY, EFFORT_OF_FIRST_PROOF = 0.15, 0.35, 4.0
+"""Share of the time that is left for the first proof, in general and where memory binds, and limit of its effort.
+
+Elsewhere the search over down-sets needs that time: with 35 % too a NASNet of 66 tasks was not proved in 20 seconds.
+"""
+
+SHARE_WHEN_NEAR, EFFORT_WHEN_NEAR = 0.7, 12.0
+"""The same where memory binds and the bound is within `NEAR` of the schedule: other bounds seldom gain much then, and
+as many subsolvers as threads, from the first on, prove more than turns of all."""
+
+RAISES_AFTER, SHARE_OF_RAISING = 1, 0.5
+"""Number of the phase after which bounds are raised without the model, and the largest share of the time that is left
+for branching on placements or refuting makespans where memory binds."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
@@ -92,9 +113,10 @@ def cp_sat(
     prove it, its objective narrows all windows, and a second phase proves. Then large neighbourhoods follow once more,
     and a last phase proves. Buffers, groups and the stage span have a model of their own (`BufferSearch`). Where memory
     binds, large neighbourhoods have a start of their own, and in between makespans are refuted (`MemoryRefutation`), or
-    placements are branched on where that soon proves more (`_Branching`). With 8 threads or more one phase does
-    everything. Under a time limit, a model that turns out to be too heavy, or to find far worse schedules than large
-    neighbourhoods, leaves the time to these and to bounds (`_without_model`).
+    placements are branched on where that soon proves more (`_Branching`); where the bound is near, CP-SAT comes before
+    that. With 8 threads or more one phase does everything. Under a time limit, a model that turns out to be too heavy,
+    or on a large instance to find far worse schedules than large neighbourhoods, leaves the time to these and to bounds
+    (`_without_model`).
 
     Parameters
     ----------
@@ -117,7 +139,7 @@ def cp_sat(
     is_free = Contention(contention) is Contention.NONE
     is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
     share: NDArray[np.float64] | None = None
-    probed = 0
+    branching: _Branching | None = None
     refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
@@ -127,9 +149,9 @@ def cp_sat(
         proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
         bound, schedule = max(bound, proven), _better(instance, objective, schedule, placed_by_diagram)
         run.report(None if schedule is None else objective_value(instance, schedule, objective), bound)
-    for number, phase in enumerate(_phases(run.threads)):
+    for number, phase in enumerate(_phases(run.threads, is_guided=share is not None)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
-        if probe and number == 1 and not probed:
+        if probe and number == 1 and share is None:
             bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
             run.report(None, bound)
         at_most = None if schedule is None else objective_value(instance, schedule, objective)
@@ -155,6 +177,9 @@ def cp_sat(
                 backend_seconds=seconds,
                 solver=asked,
             )
+        if number == 1 and share is not None and _is_near(at_most, bound):
+            subsolvers = FIRST_PROVING_SUBSOLVERS[: run.threads]
+            phase = replace(phase, subsolvers=subsolvers, share=SHARE_WHEN_NEAR, effort=EFFORT_WHEN_NEAR)
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
             break
         try:
@@ -175,28 +200,29 @@ def cp_sat(
         if phase.improves and schedule is not None and is_free and not hands_over:
             old = schedule
             schedule = _improved(instance, objective, old, bound, run, number, share)
-            if share is not None and number == 0 and run.time_limit is not None:
+            if share is not None and number == 0 and run.time_limit is not None and not is_small:
                 hands_over = _is_far_better(instance, objective, schedule, old)
         if hands_over:
             found = _without_model(instance, objective, schedule, bound, run, share)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
-        branching = None
-        if phase.refutation and share is not None:
+        if number == 0 and share is not None and phase.improves:
             probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
             bound, branching, _ = _tried(instance, schedule, max(bound, probed), run)
+        if number != RAISES_AFTER:
+            continue
         if branching is not None:
-            schedule, bound = branching.go_on(schedule, phase.refutation)
+            schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING)
             if schedule is not None:
                 better = improved_by_reinsertion(
                     instance, objective, schedule, bound, run, SHARE_AFTER_BRANCHING, share
                 )
                 schedule = _better(instance, objective, schedule, better)
-        elif phase.refutation and refutes:
+        elif refutes:
             refutation = MemoryRefutation(instance, schedule, bound, run)
-            refutation.climb(min(EFFORT, effort_left), phase.refutation)
+            refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
             effort_left -= refutation.effort
-        if phase.down_sets and is_small and is_free:
+        if is_small and is_free:
             rounds = searched_down_sets(instance, objective, schedule, bound, run)
             schedule, bound = rounds.schedule, rounds.bound
             if rounds.has_proved and rounds.is_settled:  # no word of CP-SAT: it can be asked to confirm
@@ -292,8 +318,8 @@ SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
 SHARE_OF_REINSERTION = 0.1
-"""Largest share of the time that is left for reinsertion after the first phase, and where memory binds for large
-neighbourhoods from a start of their own in its place."""
+"""Largest share of the time that is left for reinsertion after the first phase, and for large neighbourhoods after it
+or from a start of their own."""
 
 SHARE_OF_NEIGHBOURHOODS = 0.2
 """Largest share of the time that is left for large neighbourhoods that begin with the best schedule."""
@@ -315,9 +341,9 @@ def _improved(
     """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it.
 
     Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one:
-    large neighbourhoods have a start of their own after the first phase then. Elsewhere reinsertion comes before them
-    there. On 17 instances of 39 to 100 tasks that stayed open, `lns` alone had better schedules after 12 seconds than
-    CP-SAT and reinsertion after 60 on all but two. Up to `FEW_TASKS` tasks large neighbourhoods begin only under a time
+    large neighbourhoods have a start of their own after the first two phases then. Elsewhere reinsertion comes before
+    them after the first. On 17 instances of 39 to 100 tasks that stayed open, `lns` alone had better schedules after 12
+    seconds than CP-SAT and reinsertion after 60 on all but two. Up to `FEW_TASKS` tasks they begin only under a time
     limit, because CP-SAT soon proves most of these.
 
     Parameters
@@ -333,9 +359,9 @@ def _improved(
         schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
     if instance.num_tasks <= FEW_TASKS and run.time_limit is None:
         return schedule
-    begins_anew = share is not None and number == 0
+    begins_anew = share is not None and number <= RAISES_AFTER
     limited = replace(
-        run.limited_to(SHARE_OF_REINSERTION if begins_anew else SHARE_OF_NEIGHBOURHOODS),
+        run.limited_to(SHARE_OF_REINSERTION if begins_anew or number == 0 else SHARE_OF_NEIGHBOURHOODS),
         start=None if begins_anew else schedule,
         lower_bound=bound,
         seed=run.seed + number,
@@ -432,9 +458,7 @@ class _Phase:
 
     `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
     a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
-    `improves` says whether the schedule is then made better without the model, `refutation` is the share of the time
-    that is left after that for refuting makespans where memory binds, and `down_sets` says whether the search over
-    down-sets follows.
+    `improves` says whether the schedule is then made better without the model.
     """
 
     subsolvers: tuple[str, ...] = ()
@@ -442,27 +466,39 @@ class _Phase:
     share: float = 1.0
     effort: float | None = None
     improves: bool = False
-    down_sets: bool = False
-    refutation: float = 0.0
 
 
-def _phases(threads: int) -> list[_Phase]:
-    """Return the phases of a run: a good schedule, a proof, and a proof again with a better schedule."""
+def _phases(threads: int, *, is_guided: bool) -> list[_Phase]:
+    """Return the phases of a run: a good schedule, a first proof, and longer proofs with a better schedule."""
     if threads >= MANY_THREADS:
         return [_Phase()]
+    first_proof = _Phase(
+        subsolvers=FIRST_PROVING_SUBSOLVERS,
+        neighbourhoods=False,
+        share=SHARE_UNDER_MEMORY if is_guided else SHARE_OF_FIRST_PROOF,
+        effort=EFFORT_OF_FIRST_PROOF,
+        improves=is_guided,
+    )
     if threads == 1:
-        loads, orders = ((name,) for name in PROVING_SUBSOLVERS[:2])
+        third, last = FIRST_PROVING_SUBSOLVERS[:2] if is_guided else (PROVING_SUBSOLVERS[1], PROVING_SUBSOLVERS[0])
         return [
-            _Phase(share=0.1, effort=1.0, improves=True, down_sets=True, refutation=0.5),
-            _Phase(subsolvers=orders, neighbourhoods=False, share=0.3, effort=4.0, improves=True),
-            _Phase(subsolvers=loads, neighbourhoods=False),
+            _Phase(share=0.1, effort=1.0, improves=True),
+            first_proof,
+            _Phase(subsolvers=(third,), neighbourhoods=False, share=0.3, effort=4.0, improves=True),
+            _Phase(subsolvers=(last,), neighbourhoods=False),
         ]
-    improving, proving = (IMPROVING_SUBSOLVER,), PROVING_SUBSOLVERS[:threads]
+    proving = PROVING_SUBSOLVERS[:threads]
     return [
-        _Phase(subsolvers=improving, share=0.1, effort=0.5, improves=True, down_sets=True, refutation=0.5),
+        _Phase(subsolvers=(IMPROVING_SUBSOLVER,), share=0.1, effort=0.5, improves=True),
+        first_proof,
         _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0, improves=True),
         _Phase(subsolvers=proving, neighbourhoods=False),
     ]
+
+
+def _is_near(value: int | None, bound: int) -> bool:
+    """Say whether a bound is within `NEAR` of an objective."""
+    return value is not None and value - bound <= NEAR * value
 
 
 def _better(
@@ -515,7 +551,8 @@ def _solve_phase(
         is_finished=status == cp_model.OPTIMAL,
         seconds=solver.wall_time,
         effort=solver.response_proto.deterministic_time,
-        is_too_heavy=phase.down_sets
+        is_too_heavy=phase.improves
+        and phase.neighbourhoods
         and math.isfinite(left)
         and status in (cp_model.FEASIBLE, cp_model.UNKNOWN)
         and solver.response_proto.num_conflicts < FEW_CONFLICTS * model.num_literals,
@@ -527,6 +564,7 @@ def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: fl
     solver = cp_sat_solver(run.threads, run.seed, run.seconds_left() * phase.share)
     parameters = solver.parameters
     parameters.subsolvers.extend(phase.subsolvers)
+    parameters.interleave_search = len(phase.subsolvers) > run.threads
     if not phase.neighbourhoods:
         parameters.use_lns = False
     effort = effort_left

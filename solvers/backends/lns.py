@@ -201,6 +201,13 @@ MOVES = 2_000
 HOTTEST, COLDEST = 0.01, 0.0001
 """Temperature at the beginning and at the end, share of the objective."""
 
+GUIDED_HOTTEST, MOST_PAIRS_FOR_HOT = 0.05, 1_000
+"""Temperature at the beginning where shares guide the search, up to so many pairs of task and GPU.
+
+Searches there often end where they begin. On 8 instances of 39 to 81 tasks, three seeds in 4 seconds each, schedules
+are 1.5 % shorter with it, and 9 % at most; on PipeDream's inception_v3 they are longer after 30 seconds.
+"""
+
 REPAIRS_FROM = 0.5
 """Share of the budget after which windows are repaired: before, annealing would undo what they win."""
 
@@ -262,6 +269,8 @@ class Chain:
         self._search = ReinsertionSearch(instance, objective, start, waste, self._rng)
         self._other_waste, self._anneals = other_waste, 0
         self._repairs_from = REPAIRS_FROM if other_waste is None else GUIDED_REPAIRS_FROM
+        is_hot = other_waste is not None and instance.num_tasks * instance.num_gpus <= MOST_PAIRS_FOR_HOT
+        self._hottest = GUIDED_HOTTEST if is_hot else HOTTEST
         self._windows = WindowChoice(instance, self._rng)
         self._repairs_too = run.threads == 1
         self._only_repairs_later = member % 2 == 1
@@ -304,7 +313,7 @@ class Chain:
         weight = 1
         if Objective(self._objective) is Objective.WEIGHTED_COMPLETION:
             weight = max(int(self._instance.weight.sum()), 1)
-        temperature = HOTTEST * (COLDEST / HOTTEST) ** share * value / weight
+        temperature = self._hottest * (COLDEST / self._hottest) ** share * value / weight
         lead = self._search.best_value - value
         if lead > 0 and (is_late or lead > 3.0 * temperature * weight):
             self._search.adopt(schedule)

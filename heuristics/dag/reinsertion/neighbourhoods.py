@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from heuristics.dag.reinsertion.plan import Graph, Plan
 
 
-WALK, HEAVY_WALK, CLUSTER, PATH, STRINGS = 0, 1, 2, 3, 4
+WALK, HEAVY_WALK, CLUSTER, PATH, STRINGS, EXCHANGE = 0, 1, 2, 3, 4, 5
 """Neighbours by edges, GPUs and time; the same, preferring edges with much data; along the edges with the most data;
-along a critical path; consecutive tasks on a few GPUs around one time."""
+along a critical path; consecutive tasks on a few GPUs around one time; a walk, and one from a task of another GPU."""
 
-NUM_NEIGHBOURHOODS = 5
+NUM_NEIGHBOURHOODS = 6
+
+EXCHANGE_DRAWS = 8
+"""Random tasks that an exchange looks at for one of another GPU."""
 
 
 @inner_kernel
@@ -54,8 +57,10 @@ def grow_set(
         size = _grow_path(graph, plan, largest, members, mark, state)
     elif neighbourhood == STRINGS:
         size = _grow_strings(plan.task, plan.sequence, plan.gpu, largest, members, mark, state)
+    elif neighbourhood == EXCHANGE:
+        size = _grow_exchange(graph, plan, largest, members, mark, state)
     else:
-        size = _grow_walk(graph, plan, largest, members, mark, state, neighbourhood == HEAVY_WALK)
+        size = _grow_walk(graph, plan, 0, largest, members, mark, state, neighbourhood == HEAVY_WALK)
     for index in range(size):
         mark[members[index]].flag = 0
     return size
@@ -79,20 +84,24 @@ def _first_unfinished(tasks: NDArray[Any], sequence: NDArray[np.int64], count: i
 def _grow_walk(
     graph: Graph,
     plan: Plan,
+    first: int,
     largest: int,
     members: NDArray[np.int64],
     mark: NDArray[Any],
     state: NDArray[np.uint64],
     prefers_data: bool,
 ) -> int:
-    """Add random neighbours: 7 of 10 by edges, 2 by the order on GPUs, 1 at the same time on a random GPU."""
+    """Add random neighbours: 7 of 10 by edges, 2 by the order on GPUs, 1 at the same time on a random GPU.
+
+    The walk begins at the member of index `first` and does not go on from those before it.
+    """
     data, preds, succs = graph.task, graph.pred, graph.succ
     tasks, sequence, gpus = plan.task, plan.sequence, plan.gpu
-    size = 1
+    size = first + 1
     for _ in range(6 * largest):
-        if size == largest:
+        if size >= largest:
             break
-        task = members[below(state, size)]
+        task = members[first + below(state, size - first)]
         draw, found = uniform(state), NOTHING
         if draw < 0.35:
             found = _draw_neighbour(preds, data[task].pred, data[task].pred_end, prefers_data, state)
@@ -109,6 +118,24 @@ def _grow_walk(
             mark[found].flag = 1
             members[size] = found
             size += 1
+    return size
+
+
+@inner_kernel
+def _grow_exchange(
+    graph: Graph, plan: Plan, largest: int, members: NDArray[np.int64], mark: NDArray[Any], state: NDArray[np.uint64]
+) -> int:
+    """Walk from the first task and from a random one of another GPU, which may run at any time.
+
+    Loads and memory are bound to no time: what two GPUs exchange need not run at the same one.
+    """
+    size = _grow_walk(graph, plan, 0, (largest + 1) // 2, members, mark, state, False)
+    for _ in range(EXCHANGE_DRAWS if size < largest else 0):
+        other = below(state, len(plan.order))
+        if mark[other].flag == 0 and plan.task[other].gpu != plan.task[members[0]].gpu:
+            mark[other].flag = 1
+            members[size] = other
+            return _grow_walk(graph, plan, size, largest, members, mark, state, False)
     return size
 
 

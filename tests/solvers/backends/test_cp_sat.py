@@ -19,7 +19,16 @@ from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.backends import cp_sat as module
 from solvers.backends import lns as lns_module
-from solvers.backends.cp_sat import MANY_THREADS, PROVING_SUBSOLVERS, _Answer, _Phase, _rounded_up, cp_sat
+from solvers.backends.cp_sat import (
+    MANY_THREADS,
+    PROVING_SUBSOLVERS,
+    SHARE_UNDER_MEMORY,
+    SHARE_WHEN_NEAR,
+    _Answer,
+    _Phase,
+    _rounded_up,
+    cp_sat,
+)
 from solvers.backends.down_sets import DownSetRounds
 from solvers.backends.lns import improved_by_neighbourhoods
 from solvers.backends.lns_starts import FEW_TASKS
@@ -122,17 +131,17 @@ def test_first_phase_may_finish(join_example: DagInstance, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("threads", "expected"),
     [
-        (1, [False, False, True]),
-        (2, [False, False, True]),
-        (MANY_THREADS - 1, [False, False, True]),
+        (1, [False, False, False, True]),
+        (2, [False, False, False, True]),
+        (MANY_THREADS - 1, [False, False, False, True]),
         (MANY_THREADS, [True]),
     ],
 )
 def test_number_of_phases(
     join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, threads: int, expected: list[bool]
 ) -> None:
-    """Tests that many threads take one phase, fewer three, and that unfinished phases end by time."""
-    phases = Phases(answer(None, 9), *[answer(None, None)] * 2)
+    """Tests that many threads take one phase, fewer four, and that unfinished phases end by time."""
+    phases = Phases(answer(None, 9), *[answer(None, None)] * 3)
     monkeypatch.setattr(module, "_solve_phase", phases)
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=threads, start=None))
     assert [asked[0] for asked in phases.asked] == expected
@@ -205,7 +214,7 @@ def test_unknown_has_no_schedule(join_example: DagInstance, monkeypatch: pytest.
 
     monkeypatch.setattr(module, "solve_in_thread", without_time)
     outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=9))
-    assert statuses == [cp_model.UNKNOWN] * 3
+    assert statuses == [cp_model.UNKNOWN] * 4
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (None, 9, Termination.TIME_LIMIT)
 
 
@@ -374,7 +383,7 @@ def test_placements_are_branched_on_where_that_proves_more(
 ) -> None:
     """Tests that branching places the chain and proves that; where probing proves as much, makespans are refuted."""
     nothing = _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
-    phases, climbs = Phases(nothing), []
+    phases, climbs = Phases(nothing, nothing), []
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
@@ -384,20 +393,23 @@ def test_placements_are_branched_on_where_that_proves_more(
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     run = replace(exact_run(time_limit=time_limit), start=heft(split_chain))
     if not branches:
-        with pytest.raises(IndexError):  # a second phase is asked
+        with pytest.raises(IndexError):  # a third phase is asked
             cp_sat(split_chain, Objective.MAKESPAN, run)
         assert climbs == [1445]
         return
     outcome = cp_sat(split_chain, Objective.MAKESPAN, run)
-    assert (outcome.lower_bound, climbs, len(phases.asked)) == (1445, [], 1)
+    assert (outcome.lower_bound, climbs, len(phases.asked)) == (1445, [], 2)
     assert objective_value(split_chain, outcome.schedule, Objective.MAKESPAN) == 1445
 
 
-@pytest.mark.parametrize("time_limit", [60.0, None])
+@pytest.mark.parametrize(("time_limit", "is_small"), [(60.0, False), (None, False), (60.0, True)])
 def test_a_model_with_far_worse_schedules_is_given_up(
-    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None, is_small: bool
 ) -> None:
-    """Tests that the model is given up, within a time limit only, where neighbourhoods are far better than phase 1."""
+    """Tests that the model is given up where neighbourhoods are far better than phase 1.
+
+    Only within a time limit, and only on large instances: on small ones CP-SAT proves well with a good schedule.
+    """
     better = improved_by_neighbourhoods(split_chain, Objective.MAKESPAN, exact_run(), 2).schedule
     worse = DagSchedule(gpu=better.gpu, start=2 * better.start)
     phases = Phases(_Answer(worse, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0))
@@ -412,9 +424,14 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module, "_improved", lambda *rest: better)
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
-    monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
+    monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
+    monkeypatch.setattr(
+        module,
+        "searched_down_sets",
+        lambda instance, objective, schedule, bound, run: DownSetRounds(instance, objective, run, schedule, bound),
+    )
     run = exact_run(time_limit=time_limit)
-    if time_limit is None:
+    if time_limit is None or is_small:
         with pytest.raises(IndexError):  # a second phase is asked
             cp_sat(split_chain, Objective.MAKESPAN, run)
         assert given == []
@@ -423,12 +440,44 @@ def test_a_model_with_far_worse_schedules_is_given_up(
         assert given == [better]
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("share", [0.8, 0.99])
+def test_the_first_proof_gets_more_time_near_the_bound(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, share: float, threads: int
+) -> None:
+    """Tests that makespans are refuted after the first proof, in which all subsolvers take turns far from the bound.
+
+    Near it there are as many as threads, and they get more of the time.
+    """
+    start = heft(split_chain)
+    bound = int(share * objective_value(split_chain, start, Objective.MAKESPAN))
+    nothing = _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
+    events: list[tuple[float, int] | str] = []
+
+    def solve_phase(*rest: Any) -> _Answer:
+        phase = rest[6]
+        events.append((phase.share, len(phase.subsolvers)))
+        assert rest[4].threads == threads
+        solver = module._solver(split_chain, rest[4], phase, 1e9)
+        assert solver.parameters.interleave_search == (len(phase.subsolvers) > threads)
+        return nothing
+
+    monkeypatch.setattr(module, "_solve_phase", solve_phase)
+    monkeypatch.setattr(module, "_tried", lambda *rest: (bound, None, None))
+    monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: events.append("refuted"))
+    monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
+    cp_sat(split_chain, Objective.MAKESPAN, replace(exact_run(threads=threads), start=start))
+    assert events[1:3] == [(SHARE_WHEN_NEAR, threads) if share > 0.9 else (SHARE_UNDER_MEMORY, 3), "refuted"]
+    assert len(events) == 5
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
 @pytest.mark.parametrize("is_binding", [True, False])
 def test_what_makes_the_schedule_of_a_phase_better(
     split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, number: int, is_binding: bool
 ) -> None:
-    """Tests that large neighbourhoods begin with the best schedule, but anew after the first phase where memory binds.
+    """Tests that large neighbourhoods begin with the best schedule, but anew after two phases where memory binds.
 
     Reinsertion comes before them after the first phase where memory does not bind.
     """
@@ -447,7 +496,7 @@ def test_what_makes_the_schedule_of_a_phase_better(
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda *rest: middle)
     share = np.ones(split_chain.durations.shape) if is_binding else None
     found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), number, share)
-    assert starts == [late if number else None if is_binding else middle]
+    assert starts == [[None, None, late], [middle, late, late]][not is_binding][number : number + 1]
     assert not verify_dag_schedule(split_chain, found)
     assert objective_value(split_chain, found, Objective.MAKESPAN) < 500_000
 

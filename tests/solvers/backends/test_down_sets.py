@@ -66,26 +66,17 @@ def test_proves_stored_instances(number: str, optimum: int) -> None:
     assert (result.bound.method, result.bound.proof, result.bound.solver) == ("down-sets", PROOF, None)
 
 
-def test_is_a_phase_of_cp_sat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that cp-sat ends with the proof of this search where its first phase has none, and says what proves it."""
-    instance = stored("13")
+@pytest.mark.parametrize(("number", "optimum"), [("13", 2337), pytest.param("09", 280, marks=pytest.mark.slow)])
+def test_is_a_phase_of_cp_sat(monkeypatch: pytest.MonkeyPatch, number: str, optimum: int) -> None:
+    """Tests that cp-sat ends with the proof of this search where CP-SAT has none, and says what proves it."""
+    instance = stored(number)
     nothing = cp_sat_module._Answer(
         schedule=None, lower_bound=None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0
     )
     monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: nothing)
-    monkeypatch.setattr(cp_sat_module, "probing", None)  # comes later, and would not be called
+    monkeypatch.setattr(cp_sat_module, "probing", lambda *rest, **named: 0)
     result = solve(instance, "cp-sat", threads=2, seed=1, bounds=[])
-    assert (result.status, result.objective) == (Status.OPTIMAL, 2337)
-    assert result.bound is not None
-    assert (result.bound.method, result.bound.proof, result.bound.solver) == ("cp-sat", PROOF, None)
-
-
-@pytest.mark.slow
-def test_is_a_phase_of_cp_sat_on_a_large_instance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests the same where the first phase searches and proves nothing."""
-    monkeypatch.setattr(cp_sat_module, "probing", None)  # comes later, and would not be called
-    result = solve(stored("09"), "cp-sat", threads=2, seed=1)
-    assert (result.status, result.objective) == (Status.OPTIMAL, 280)
+    assert (result.status, result.objective) == (Status.OPTIMAL, optimum)
     assert result.bound is not None
     assert (result.bound.method, result.bound.proof, result.bound.solver) == ("cp-sat", PROOF, None)
 

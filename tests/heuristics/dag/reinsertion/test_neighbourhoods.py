@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.reinsertion import neighbourhoods
-from heuristics.dag.reinsertion.neighbourhoods import CLUSTER, NUM_NEIGHBOURHOODS, PATH
+from heuristics.dag.reinsertion.neighbourhoods import CLUSTER, EXCHANGE, NUM_NEIGHBOURHOODS, PATH
 from instances.dag.instance import DagInstance
 from instances.dag.schedule import DagSchedule
 from tests.compiled import compiled
@@ -63,3 +63,19 @@ def test_path_follows_arcs_without_slack() -> None:
             assert found <= expected
             if first == 2:  # no arc goes on from it
                 assert found == {2} | ({1} if size > 1 else set()) | ({0} if size > 2 else set())
+
+
+def test_exchange_takes_tasks_of_two_gpus() -> None:
+    """Tests that half of an exchange is on another GPU, at whatever time, and that one GPU has no partner."""
+    instance = DagInstance.from_lists([[2, 2]] * 8, [])
+    members, sizes = np.zeros(4, dtype=np.int64), set()
+    for seed in range(20):
+        graph, plan, journal = plan_of(instance, DagSchedule(gpu=[0, 1] * 4, start=[0, 0, 2, 2, 4, 4, 6, 6]))
+        members[0] = 2 * (seed % 4)
+        size = grow_set(graph, plan, EXCHANGE, 4, members, journal.mark, np.array([seed], dtype=np.uint64))
+        assert set((members[:size] % 2).tolist()) == {0, 1}
+        sizes.add(abs(int(members[2]) - int(members[0])) // 2)
+        assert grow_set(graph, plan, EXCHANGE, 1, members, journal.mark, np.array([seed], dtype=np.uint64)) == 1
+    assert len(sizes) > 2  # the partner is not bound to the time of the first task
+    graph, plan, journal = plan_of(instance, DagSchedule(gpu=[0] * 8, start=range(0, 16, 2)))
+    assert grow_set(graph, plan, EXCHANGE, 4, members, journal.mark, np.array([1], dtype=np.uint64)) <= 2
