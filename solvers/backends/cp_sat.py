@@ -86,6 +86,10 @@ RAISES_AFTER, SHARE_OF_RAISING = 1, 0.5
 """Number of the phase after which bounds are raised without the model, and the largest share of the time that is left
 for branching on placements or refuting makespans where memory binds."""
 
+SHARE_WHEN_FAR = 0.8
+"""The same for branching where the bound is not within `NEAR` of the schedule after the first proof: CP-SAT will hardly
+prove that, and branching goes on."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
@@ -211,7 +215,8 @@ def cp_sat(
         if number != RAISES_AFTER:
             continue
         if branching is not None:
-            schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING)
+            value = None if schedule is None else objective_value(instance, schedule, objective)
+            schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if _is_near(value, bound) else SHARE_WHEN_FAR)
             if schedule is not None:
                 better = improved_by_reinsertion(
                     instance, objective, schedule, bound, run, SHARE_AFTER_BRANCHING, share
