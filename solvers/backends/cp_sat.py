@@ -1,4 +1,4 @@
-"""Running the CP-SAT model: two phases, interrupts, incumbents and bounds as they come."""
+"""Running the CP-SAT model: phases, interrupts, incumbents and bounds as they come."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from heuristics.dag.list_scheduling import place_by_list, within_memory
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
-from solvers.backends.down_sets import NEAR, searched_down_sets
+from solvers.backends.down_sets import is_near, searched_down_sets
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided, waste_of_shares
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
@@ -69,26 +69,26 @@ FIRST_PROVING_SUBSOLVERS = ("default_lp", *PROVING_SUBSOLVERS[:2])
 """Subsolvers of the first proof, which take turns where threads are fewer (`interleave_search`).
 
 Of 12 instances of 32 to 90 tasks within 2.5 % of their bounds, memory limits binding, the first proves 8 in 13 seconds
-of one core or less, given a schedule of `lns`, and the others 4 and 2; what one proves in a second may stop another.
+of one core or less, given a schedule of `lns`, and the others 4 and 2. Which of them is quick differs by instance.
 """
 
 SHARE_OF_FIRST_PROOF, SHARE_UNDER_MEMORY, EFFORT_OF_FIRST_PROOF = 0.15, 0.35, 4.0
 """Share of the time that is left for the first proof, in general and where memory binds, and limit of its effort.
 
-Elsewhere the search over down-sets needs that time: with 35 % too a NASNet of 66 tasks was not proved in 20 seconds.
+Where memory does not bind, the search over down-sets that follows proves more with that time.
 """
 
 SHARE_WHEN_NEAR, EFFORT_WHEN_NEAR = 0.7, 12.0
-"""The same where memory binds and the bound is within `NEAR` of the schedule: other bounds seldom gain much then, and
-as many subsolvers as threads, from the first on, prove more than turns of all."""
+"""The same where memory binds and the bound is near the schedule (`is_near`): other bounds seldom gain much then, and
+the first subsolvers, one for each thread, prove more than all of them in turn."""
 
 RAISES_AFTER, SHARE_OF_RAISING = 1, 0.5
 """Number of the phase after which bounds are raised without the model, and the largest share of the time that is left
 for branching on placements or refuting makespans where memory binds."""
 
 SHARE_WHEN_FAR = 0.8
-"""The same for branching where the bound is not within `NEAR` of the schedule after the first proof: CP-SAT will hardly
-prove that, and branching goes on."""
+"""The same for branching where the bound is still far from the schedule after the first proof: CP-SAT can hardly prove
+that, and branching goes on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,15 +112,14 @@ def cp_sat(
 ) -> Outcome:
     """Solve an instance with CP-SAT.
 
-    With few threads a short first phase (neighbourhoods, complete hint) finds a good schedule, which reinsertion, large
-    neighbourhoods (`lns`) and a search over down-sets (`searched_down_sets`) make better; where that search does not
-    prove it, its objective narrows all windows, and a second phase proves. Then large neighbourhoods follow once more,
-    and a last phase proves. Buffers, groups and the stage span have a model of their own (`BufferSearch`). Where memory
-    binds, large neighbourhoods have a start of their own, and in between makespans are refuted (`MemoryRefutation`), or
-    placements are branched on where that soon proves more (`_Branching`); where the bound is near, CP-SAT comes before
-    that. With 8 threads or more one phase does everything. Under a time limit, a model that turns out to be too heavy,
-    or on a large instance to find far worse schedules than large neighbourhoods, leaves the time to these and to bounds
-    (`_without_model`).
+    With fewer than 8 threads a run has four phases, and each narrows the windows of the next. A short one with
+    neighbourhoods and a complete hint finds a schedule, which reinsertion and large neighbourhoods (`lns`) make better.
+    A first proof follows, then a search over down-sets (`searched_down_sets`), and two longer proofs with large
+    neighbourhoods between them. Where memory binds, large neighbourhoods have a start of their own, and before
+    down-sets makespans are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more
+    (`_Branching`). Under a time limit, a model that turns out to be too heavy, or on a large instance to find far worse
+    schedules than large neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or
+    more one phase does everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
 
     Parameters
     ----------
@@ -152,13 +151,13 @@ def cp_sat(
     if refutes and is_narrow(instance):
         proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
         bound, schedule = max(bound, proven), _better(instance, objective, schedule, placed_by_diagram)
-        run.report(None if schedule is None else objective_value(instance, schedule, objective), bound)
+        run.report(_value(instance, objective, schedule), bound)
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         if probe and number == 1 and share is None:
             bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
             run.report(None, bound)
-        at_most = None if schedule is None else objective_value(instance, schedule, objective)
+        at_most = _value(instance, objective, schedule)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         within = windows(
@@ -181,7 +180,7 @@ def cp_sat(
                 backend_seconds=seconds,
                 solver=asked,
             )
-        if number == 1 and share is not None and _is_near(at_most, bound):
+        if number == 1 and share is not None and is_near(at_most, bound):
             subsolvers = FIRST_PROVING_SUBSOLVERS[: run.threads]
             phase = replace(phase, subsolvers=subsolvers, share=SHARE_WHEN_NEAR, effort=EFFORT_WHEN_NEAR)
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
@@ -215,8 +214,8 @@ def cp_sat(
         if number != RAISES_AFTER:
             continue
         if branching is not None:
-            value = None if schedule is None else objective_value(instance, schedule, objective)
-            schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if _is_near(value, bound) else SHARE_WHEN_FAR)
+            near = is_near(_value(instance, objective, schedule), bound)
+            schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
             if schedule is not None:
                 better = improved_by_reinsertion(
                     instance, objective, schedule, bound, run, SHARE_AFTER_BRANCHING, share
@@ -269,7 +268,7 @@ class _Branching:
         """Go on while there is time, and for a part of the programs that a whole search may solve."""
         most = MOST_PROGRAMS if self.run.time_limit is None else MOST_PROGRAMS_IN_TIME
         self.search.run(
-            at_most=None if schedule is None else objective_value(self.instance, schedule, Objective.MAKESPAN),
+            at_most=_value(self.instance, Objective.MAKESPAN, schedule),
             most_programs=most // part,
             seconds_left=seconds_left,
         )
@@ -296,7 +295,7 @@ def _tried(
 def _climbed(climb: ClassClimb, schedule: DagSchedule | None, run: ExactRun, share_of_time: float) -> int:
     """Return the bound after a climb over deadlines has gone on for a share of the time left."""
     climb.run(
-        at_most=None if schedule is None else objective_value(climb.instance, schedule, Objective.MAKESPAN),
+        at_most=_value(climb.instance, Objective.MAKESPAN, schedule),
         most_programs=FEW_PROGRAMS if run.time_limit is None else math.inf,
         seconds_left=run.seconds_of_share(share_of_time),
     )
@@ -323,11 +322,10 @@ SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
 SHARE_OF_REINSERTION = 0.1
-"""Largest share of the time that is left for reinsertion after the first phase, and for large neighbourhoods after it
-or from a start of their own."""
+"""Largest share of the time that is left for reinsertion, and for large neighbourhoods, before bounds are raised."""
 
 SHARE_OF_NEIGHBOURHOODS = 0.2
-"""Largest share of the time that is left for large neighbourhoods that begin with the best schedule."""
+"""Largest share of the time that is left for large neighbourhoods after that."""
 
 FEWER_ITERATIONS = 4
 """Without a time limit large neighbourhoods have so many times fewer iterations than tasks, because each then repairs
@@ -346,10 +344,10 @@ def _improved(
     """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it.
 
     Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one:
-    large neighbourhoods have a start of their own after the first two phases then. Elsewhere reinsertion comes before
-    them after the first. On 17 instances of 39 to 100 tasks that stayed open, `lns` alone had better schedules after 12
-    seconds than CP-SAT and reinsertion after 60 on all but two. Up to `FEW_TASKS` tasks they begin only under a time
-    limit, because CP-SAT soon proves most of these.
+    large neighbourhoods have a start of their own after each of the first two phases then. Elsewhere they follow
+    reinsertion after the first phase, and come again after the third. On 17 instances of 39 to 100 tasks that stayed
+    open, `lns` alone had better schedules after 12 seconds than CP-SAT and reinsertion after 60 on all but two. Up to
+    `FEW_TASKS` tasks they begin only under a time limit, because CP-SAT soon proves most of these.
 
     Parameters
     ----------
@@ -364,9 +362,10 @@ def _improved(
         schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
     if instance.num_tasks <= FEW_TASKS and run.time_limit is None:
         return schedule
-    begins_anew = share is not None and number <= RAISES_AFTER
+    is_early = number <= RAISES_AFTER
+    begins_anew = share is not None and is_early
     limited = replace(
-        run.limited_to(SHARE_OF_REINSERTION if begins_anew or number == 0 else SHARE_OF_NEIGHBOURHOODS),
+        run.limited_to(SHARE_OF_REINSERTION if is_early else SHARE_OF_NEIGHBOURHOODS),
         start=None if begins_anew else schedule,
         lower_bound=bound,
         seed=run.seed + number,
@@ -440,7 +439,7 @@ def _without_model(
     most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
     schedule = _better(instance, objective, schedule, found.schedule)
-    value = None if schedule is None else objective_value(instance, schedule, objective)
+    value = _value(instance, objective, schedule)
     if last and not run.must_stop() and (value is None or value > bound):
         if branching is not None:
             schedule, bound = branching.go_on(schedule, 1.0)
@@ -450,7 +449,7 @@ def _without_model(
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(EFFORT)
             schedule, bound = refutation.schedule, refutation.bound
-        value = None if schedule is None else objective_value(instance, schedule, objective)
+        value = _value(instance, objective, schedule)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     if value is not None and value <= bound:
         termination = Termination.FINISHED
@@ -501,9 +500,9 @@ def _phases(threads: int, *, is_guided: bool) -> list[_Phase]:
     ]
 
 
-def _is_near(value: int | None, bound: int) -> bool:
-    """Say whether a bound is within `NEAR` of an objective."""
-    return value is not None and value - bound <= NEAR * value
+def _value(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
+    """Return the objective of a schedule, None without one."""
+    return None if schedule is None else objective_value(instance, schedule, objective)
 
 
 def _better(

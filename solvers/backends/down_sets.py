@@ -70,7 +70,7 @@ class DownSetRounds:
     @property
     def is_near(self) -> bool:
         """Whether the bound is so near to the objective of the schedule that a search may well prove it."""
-        return self.value is not None and self.value - self.bound <= NEAR * self.value
+        return is_near(self.value, self.bound)
 
     @property
     def exact_share(self) -> float:
@@ -197,6 +197,11 @@ class DownSetRounds:
     def _possible_directions(self) -> list[bool]:
         """Return the directions in which the objective can be searched for."""
         return [False, True] if Objective(self._objective) is Objective.MAKESPAN else [False]
+
+
+def is_near(value: int | None, bound: int) -> bool:
+    """Say whether a bound is within `NEAR` of an objective, so that a search may well prove the rest."""
+    return value is not None and value - bound <= NEAR * value
 
 
 WINDOWS_KEPT = 16

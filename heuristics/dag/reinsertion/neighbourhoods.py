@@ -99,7 +99,7 @@ def _grow_walk(
     tasks, sequence, gpus = plan.task, plan.sequence, plan.gpu
     size = first + 1
     for _ in range(6 * largest):
-        if size >= largest:
+        if size == largest:
             break
         task = members[first + below(state, size - first)]
         draw, found = uniform(state), NOTHING
@@ -130,7 +130,9 @@ def _grow_exchange(
     Loads and memory are bound to no time: what two GPUs exchange need not run at the same one.
     """
     size = _grow_walk(graph, plan, 0, (largest + 1) // 2, members, mark, state, False)
-    for _ in range(EXCHANGE_DRAWS if size < largest else 0):
+    if size == largest:
+        return size
+    for _ in range(EXCHANGE_DRAWS):
         other = below(state, len(plan.order))
         if mark[other].flag == 0 and plan.task[other].gpu != plan.task[members[0]].gpu:
             mark[other].flag = 1

@@ -78,16 +78,19 @@ class Phases:
         return self._answers.pop(0)
 
 
+def no_rounds(
+    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, bound: int, run: ExactRun
+) -> DownSetRounds:
+    """Stand in for the search over down-sets: it finds and proves nothing."""
+    return DownSetRounds(instance, objective, run, schedule, bound)
+
+
 @pytest.fixture
 def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(
-        module,
-        "searched_down_sets",
-        lambda instance, objective, schedule, bound, run: DownSetRounds(instance, objective, run, schedule, bound),
-    )
+    monkeypatch.setattr(module, "searched_down_sets", no_rounds)
 
 
 def answer(schedule: DagSchedule | None, bound: int | None, *, is_finished: bool = False) -> _Answer:
@@ -425,11 +428,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
-    monkeypatch.setattr(
-        module,
-        "searched_down_sets",
-        lambda instance, objective, schedule, bound, run: DownSetRounds(instance, objective, run, schedule, bound),
-    )
+    monkeypatch.setattr(module, "searched_down_sets", no_rounds)
     run = exact_run(time_limit=time_limit)
     if time_limit is None or is_small:
         with pytest.raises(IndexError):  # a second phase is asked
@@ -496,7 +495,8 @@ def test_what_makes_the_schedule_of_a_phase_better(
     monkeypatch.setattr(module, "improved_by_reinsertion", lambda *rest: middle)
     share = np.ones(split_chain.durations.shape) if is_binding else None
     found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), number, share)
-    assert starts == [[None, None, late], [middle, late, late]][not is_binding][number : number + 1]
+    expected = [None, None, late] if is_binding else [middle, late, late]
+    assert starts == [expected[number]]
     assert not verify_dag_schedule(split_chain, found)
     assert objective_value(split_chain, found, Objective.MAKESPAN) < 500_000
 
