@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from formulations.dag.milp.interface import PyomoDagModelFactory
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
-    from solvers.backends.highs import HighsAnswer
+    from solvers.backends.highs import CompiledMilp, HighsAnswer
     from solvers.run.exact_run import ExactRun
 
 
@@ -260,17 +260,9 @@ class _Highs:
     def solve(
         self, model: pyo.ConcreteModel, *, has_start: bool, time_limit: float, seed: int, **options: Any
     ) -> BackEndAnswer:
-        """Compile, solve, and load the solution; where HiGHS ends with an error, once more without presolve."""
+        """Compile, solve (`answer_of`), and load the solution."""
         milp, columns = compile_milp(model, has_start=has_start)
-        answer = self._run(milp, time_limit=time_limit, seed=seed, **options)
-        seconds = answer.seconds
-        if answer.is_failed and seconds < time_limit:
-            start = milp.start if answer.solution is None else answer.solution
-            again = self._run(
-                replace(milp, start=start), time_limit=time_limit - seconds, seed=seed + 1, presolve=False, **options
-            )
-            seconds += again.seconds
-            answer = again if again.is_finished else _joined(answer, again)
+        answer = answer_of(self._run, milp, time_limit=time_limit, seed=seed, **options)
         if answer.solution is not None:
             for column, value in zip(columns, answer.solution, strict=True):
                 column.set_value(value, skip_validation=True)
@@ -280,9 +272,32 @@ class _Highs:
             dual_bound=answer.dual_bound,
             is_infeasible=answer.is_infeasible,
             termination=Termination.FAILED if answer.is_failed else termination,
-            seconds=seconds,
+            seconds=answer.seconds,
             failure=HIGHS_ERROR if answer.is_failed else None,
         )
+
+
+def answer_of(
+    run: Callable[..., HighsAnswer], milp: CompiledMilp, *, time_limit: float, seed: int, **options: Any
+) -> HighsAnswer:
+    """Return the answer of HiGHS; where it ends with an error, it is asked once more without presolve.
+
+    Parameters
+    ----------
+    run
+        `run_highs`, or `run_highs_in_worker`.
+    time_limit
+        Seconds for both runs.
+    options
+        The other parameters of `run_highs`.
+    """
+    answer = run(milp, time_limit=time_limit, seed=seed, **options)
+    if not answer.is_failed or answer.seconds >= time_limit:
+        return answer
+    start = milp.start if answer.solution is None else answer.solution
+    left = time_limit - answer.seconds
+    again = run(replace(milp, start=start), time_limit=left, seed=seed + 1, presolve=False, **options)
+    return replace(again if again.is_finished else _joined(answer, again), seconds=answer.seconds + again.seconds)
 
 
 def _joined(first: HighsAnswer, second: HighsAnswer) -> HighsAnswer:

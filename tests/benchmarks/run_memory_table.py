@@ -49,7 +49,7 @@ def main(seconds: float, threads: int) -> None:
         lns = None
         if result.status != "optimal":
             lns = solve(instance, "lns", time_limit=seconds, threads=threads, seed=1, bounds=[]).objective
-        gap = "-" if result.gap is None else f"{100 * result.gap:.1f} %"
+        gap = "-" if result.gap is None else f"{100 * result.gap:.2f} %"
         sizes = f"{instance.num_tasks} | {instance.num_gpus}"
         shown = [("-" if value is None else str(value)) for value in (heft, lns, result.objective, result.lower_bound)]
         print(f"| {origin} | {name} | {sizes} | {' | '.join(shown)} | {gap} |", flush=True)

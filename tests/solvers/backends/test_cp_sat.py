@@ -385,8 +385,7 @@ def test_placements_are_branched_on_where_that_proves_more(
     split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None, probed: int, branches: bool
 ) -> None:
     """Tests that branching places the chain and proves that; where probing proves as much, makespans are refuted."""
-    nothing = _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
-    phases, climbs = Phases(nothing, nothing), []
+    phases, climbs = Phases(*[answer(None, None)] * 2), []
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
@@ -415,7 +414,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     """
     better = improved_by_neighbourhoods(split_chain, Objective.MAKESPAN, exact_run(), 2).schedule
     worse = DagSchedule(gpu=better.gpu, start=2 * better.start)
-    phases = Phases(_Answer(worse, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0))
+    phases = Phases(answer(worse, None))
     given: list[DagSchedule | None] = []
 
     def without_model(instance: DagInstance, objective: Objective, schedule: DagSchedule, *rest: object) -> Outcome:
@@ -450,7 +449,6 @@ def test_the_first_proof_gets_more_time_near_the_bound(
     """
     start = heft(split_chain)
     bound = int(share * objective_value(split_chain, start, Objective.MAKESPAN))
-    nothing = _Answer(None, None, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
     events: list[tuple[float, int] | str] = []
 
     def solve_phase(*rest: Any) -> _Answer:
@@ -459,7 +457,7 @@ def test_the_first_proof_gets_more_time_near_the_bound(
         assert rest[4].threads == threads
         solver = module._solver(split_chain, rest[4], phase, 1e9)
         assert solver.parameters.interleave_search == (len(phase.subsolvers) > threads)
-        return nothing
+        return answer(None, None)
 
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
     monkeypatch.setattr(module, "_tried", lambda *rest: (bound, None, None))

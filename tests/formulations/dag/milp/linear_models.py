@@ -11,6 +11,7 @@ from formulations.dag.milp.disjunctive import DisjunctiveModel
 from formulations.dag.milp.generalised_disjunctive import GeneralisedDisjunctiveModel
 from formulations.dag.milp.linearised_nip import LinearisedNip
 from solvers.backends.highs import HighsAnswer, compile_milp, run_highs
+from solvers.backends.run_pyomo import answer_of
 
 if TYPE_CHECKING:
     from formulations.dag.milp.interface import PyomoDagModel, PyomoDagModelFactory
@@ -37,9 +38,9 @@ def violation(milp: CompiledMilp) -> float:
 
 
 def solved(model: PyomoDagModel) -> HighsAnswer:
-    """Solve with HiGHS to the end and load the solution, if there is one."""
+    """Solve with HiGHS to the end, as the back end does, and load the solution, if there is one."""
     milp, columns = compile_milp(model.pyomo_model, has_start=False)
-    answer = run_highs(milp, absolute_gap=0.999, time_limit=60.0, threads=1, seed=1)
+    answer = answer_of(run_highs, milp, absolute_gap=0.999, time_limit=60.0, threads=1, seed=1)
     if answer.solution is not None:
         for column, value in zip(columns, answer.solution, strict=True):
             column.set_value(value, skip_validation=True)
