@@ -270,6 +270,7 @@ def find_place(
     limit: float,
     price: float,
     waste: NDArray[np.float64],
+    overflow_price: float,
     skip: float,
     state: NDArray[np.uint64],
 ) -> tuple[int, int]:
@@ -282,7 +283,8 @@ def find_place(
     and a best place is among those neither before the last task with p + tail > T alone nor behind the first task with
     head + p > H alone; while only v is removed, none of these closes a cycle. Dell'Amico and Trubian (1993), for
     several machines Mastrolilli and Gambardella (2000); here H and T include the transfer delays of GPU k. The cost is
-    the length of that path plus the price of the waste on the GPU; ties go to the earlier finish.
+    the length of that path plus the prices of the waste on the GPU and of memory that it does not have; ties go to the
+    earlier finish.
 
     Parameters
     ----------
@@ -290,6 +292,8 @@ def find_place(
         Longer paths are ignored.
     price, waste
         Cost in ticks of a tick of waste; waste of each task on each GPU, shape (n, m).
+    overflow_price
+        Cost in ticks of a byte beyond the memory of a GPU.
     skip
         Probability that a GPU is skipped.
     """
@@ -298,9 +302,11 @@ def find_place(
     best_gpu, best_place, best_cost, best_finish = -1, -1, np.inf, np.int64(FAR)
     for k in range(durations.shape[1]):
         work, begin, onward, count = durations[task, k], heads[task, k], tails[task, k], gpus[k].count
-        if work < 0 or gpus[k].free_memory < memory or begin + work + onward > limit:
+        if work < 0 or begin + work + onward > limit:
             continue
         extra = price * waste[task, k] if price > 0.0 else 0.0
+        if gpus[k].free_memory < memory:
+            extra += overflow_price * (memory - max(gpus[k].free_memory, 0))
         if begin + work + onward + extra > best_cost or uniform(state) < skip:
             continue
         first, last = 0, 0

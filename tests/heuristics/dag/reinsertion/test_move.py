@@ -90,7 +90,7 @@ def test_best_place_is_best(data: st.DataObject, instance: DagInstance, seed: in
     task = data.draw(st.integers(0, instance.num_tasks - 1))
     graph, plan, _ = out(instance, seed, [task])
     no_waste = np.zeros((instance.num_tasks, instance.num_gpus))
-    k, place = find_place(graph, plan, task, float(FAR), 0.0, no_waste, 0.0, np.array([seed], dtype=np.uint64))
+    k, place = find_place(graph, plan, task, float(FAR), 0.0, no_waste, 0.0, 0.0, np.array([seed], dtype=np.uint64))
     ways = {}
     for other in np.flatnonzero(instance.allowed[task]).tolist():
         for position in range(int(plan.gpu[other]["count"]) + 1):
@@ -104,19 +104,24 @@ def test_best_place_is_best(data: st.DataObject, instance: DagInstance, seed: in
 
 
 def test_limit_price_and_memory() -> None:
-    """Tests that ways beyond the limit, dear GPUs and full GPUs are left out."""
+    """Tests that ways beyond the limit are left out, and that waste and memory beyond a GPU have their prices."""
     instance = DagInstance.from_lists([[4, 3, 2]], task_memory=[5], gpu_memory=[9, 9, 9])
     graph, plan, journal = random_plan(instance, 0)
     take_out(graph, plan, journal, 0)
     propagate_heads(graph, plan, journal, 0)
     propagate_tails(graph, plan, journal, 0)
     waste, state = np.array([[0.0, 5.0, 9.0]]), np.array([1], dtype=np.uint64)
-    assert find_place(graph, plan, 0, 9.0, 0.0, waste, 0.0, state)[0] == 2
-    assert find_place(graph, plan, 0, 9.0, 0.1, waste, 0.0, state)[0] == 2  # 4.0, 3.5, 2.9
-    assert find_place(graph, plan, 0, 9.0, 1.0, waste, 0.0, state)[0] == 0
-    plan.gpu["free_memory"] = [9, 9, 4]
-    assert find_place(graph, plan, 0, 9.0, 0.0, waste, 0.0, state)[0] == 1
-    assert find_place(graph, plan, 0, 2.0, 0.0, waste, 0.0, state) == (-1, -1)
+
+    def chosen(limit: float, price: float, overflow_price: float) -> int:
+        return int(find_place(graph, plan, 0, limit, price, waste, overflow_price, 0.0, state)[0])
+
+    assert chosen(9.0, 0.0, 9.0) == chosen(9.0, 0.1, 9.0) == 2  # 4.0, 3.5, 2.9
+    assert chosen(9.0, 1.0, 9.0) == 0
+    plan.gpu["free_memory"] = [9, 9, 4]  # a byte too little
+    assert (chosen(9.0, 0.0, 0.9), chosen(9.0, 0.0, 1.1)) == (2, 1)
+    plan.gpu["free_memory"] = [9, 9, -7]  # five bytes more, whatever else is too much
+    assert (chosen(9.0, 0.0, 0.19), chosen(9.0, 0.0, 0.21)) == (2, 1)
+    assert chosen(1.0, 0.0, 0.0) == -1
 
 
 @given(instance=dag_instances(max_tasks=8, memory=False), seed=st.integers(0, 99))

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from heuristics.dag.list_scheduling import heft, random_placement
+from heuristics.dag.reinsertion.move import LARGEST_SET
 from heuristics.dag.reinsertion.search import PORTION, ReinsertionSearch
 from instances.dag.instance import DagInstance
 from instances.dag.objective import FINISH_OBJECTIVES, Objective, objective_value
@@ -121,3 +122,22 @@ def test_memory_is_kept() -> None:
     search.run(2000, 1.0, 0)
     assert search.best_value == optimum(instance) == 2
     assert verify_dag_schedule(instance, search.best) == []
+
+
+@pytest.mark.parametrize("objective", FINISH_OBJECTIVES)
+def test_search_passes_through_plans_beyond_memory(objective: Objective) -> None:
+    """Tests that placements are left which no move within memory leaves, and that all that comes out keeps to it.
+
+    Each GPU has room for the large task or for all small ones, and these are more than one move takes out. Every task
+    begins where it takes longest.
+    """
+    small = LARGEST_SET + 1
+    instance = DagInstance.from_lists(
+        [[1, 100], *([[9, 1]] * small)], task_memory=[small, *[1] * small], gpu_memory=[small, small]
+    )
+    start = DagSchedule(gpu=[1, *[0] * small], start=[0, *range(0, 9 * small, 9)])
+    search = ReinsertionSearch(instance, objective, start, np.zeros((1 + small, 2)), np.random.default_rng(1))
+    for _ in range(20):
+        search.run(500, 10.0, 0)
+        assert verify_dag_schedule(instance, search.best) == []
+    assert search.best.gpu.tolist() == [0, *[1] * small]
