@@ -76,7 +76,8 @@ def solve(
     time_limit
         Seconds for the method. With None an exact method runs until it has a proof, and other methods until their
         default budgets end. Constructions, which build one schedule, do not need a limit. A policy that has not placed
-        every job by then has no schedule. Bounds that are computed by default may take as long again, before and after.
+        every job by then has no schedule. Bounds that are computed by default may take as long again, before or after,
+        and after an exact method a twentieth of it, or a second.
     stop
         Budget of a search; by default `DEFAULT_EVALUATIONS` evaluations, or the time limit where there is one.
     threads
@@ -190,6 +191,8 @@ def solve(
     if takes_run and not outcome.is_infeasible:
         has_no_proof = value not in (outcome.lower_bound, run.lower_bound)
         if bounds is None and first is not None and has_no_proof and not interrupt.heard:
+            if time_limit is not None and kind == "exact":  # it has used its time for a bound of its own
+                own["time_limit"] = max(SHARE_OF_LAST_BOUNDS * time_limit, BOUND_SECONDS)
             known = list(lower_bound(instance, **own))
         known = with_proof(name, objective, contention, outcome, value, run, runtime_seconds, known)
     check_against_bounds(instance, outcome.schedule, value, known, name, int(seed), contention)
@@ -245,6 +248,9 @@ def _named_by(function: Callable[..., Any], offered: Mapping[str, Any]) -> dict[
 
 BOUND_SECONDS = 1.0
 """Least time for the bounds without search before a run with a time limit, and again after it."""
+
+SHARE_OF_LAST_BOUNDS = 0.05
+"""Time for these bounds after an exact run that ended without a proof, as a share of its time limit."""
 
 DEFAULT_EVALUATIONS = 2000
 """Budget of a search that was given neither a stop criterion nor a time limit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -23,12 +23,15 @@ from solvers.problem import DAG
 from solvers.result import AlteredInstanceError, Result, UnverifiedScheduleError
 from solvers.run.bound import Bound
 from solvers.run.contradiction import ContradictionError
-from solvers.run.outcome import Status, Termination
+from solvers.run.outcome import Outcome, Status, Termination
 from solvers.solve import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from solvers.bound_table import BoundTable
+    from solvers.run.exact_run import ExactRun
 
 
 def assert_trace_is_monotone(result: Result) -> None:
@@ -194,6 +197,26 @@ def test_time_limit_keeps_schedule_and_bound(heft_example: DagInstance) -> None:
     assert (result.status, result.termination) == (Status.FEASIBLE, Termination.TIME_LIMIT)
     assert result.objective == min(solve(heft_example, name).objective for name in DAG.warm_starts) == 76
     assert result.lower_bound == max(bound.value for bound in lower_bound(heft_example))
+
+
+def test_bounds_after_an_exact_run_take_a_small_part_of_its_time(
+    heft_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that they do not double the time of a run that ended without a proof."""
+    limits = []
+
+    def heard(instance: DagInstance, methods: list[str] | None = None, *, time_limit: float, **more: Any) -> BoundTable:
+        limits.append(time_limit)
+        return lower_bound(instance, methods=methods, **more)
+
+    monkeypatch.setattr("solvers.solve.lower_bound", heard)
+
+    def idle(instance: DagInstance, objective: Objective, run: ExactRun) -> Outcome:
+        return Outcome(schedule=run.start, lower_bound=run.lower_bound)
+
+    monkeypatch.setattr("solvers.backends.cp_sat.cp_sat", idle)
+    assert solve(heft_example, "cp-sat", time_limit=200.0).status is Status.FEASIBLE
+    assert limits == [200.0, 10.0]
 
 
 def test_given_bounds_are_used(heft_example: DagInstance) -> None:
