@@ -200,7 +200,7 @@ def cp_sat(
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         hands_over = answer.is_too_heavy and is_free
-        if phase.improves and schedule is not None and is_free and not hands_over:
+        if phase.improves and is_free and not hands_over:
             old = schedule
             schedule = _improved(instance, objective, old, bound, run, number, share)
             if share is not None and number == 0 and run.time_limit is not None and not is_small:
@@ -210,7 +210,9 @@ def cp_sat(
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         if number == 0 and share is not None and phase.improves:
             probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
-            bound, branching, _ = _tried(instance, schedule, max(bound, probed), run)
+            bound = max(bound, probed)
+            trial = SHARE_OF_NEAR_TRIAL if is_near(_value(instance, objective, schedule), bound) else SHARE_OF_TRIAL
+            bound, branching, _ = _tried(instance, schedule, bound, run, trial)
         if number != RAISES_AFTER:
             continue
         if branching is not None:
@@ -245,10 +247,10 @@ class _Branching:
 
     @classmethod
     def that_proves_more(
-        cls, instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun
+        cls, instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun, share_of_time: float
     ) -> _Branching | None:
-        """Return a search that has proved more than a bound in a part of the time; None where it did not."""
-        made, left = cls(instance, PlacementSearch(instance), run), run.seconds_of_share(SHARE_OF_TRIAL)
+        """Return a search that proved more than a bound in a share of the time that is left; None where it did not."""
+        made, left = cls(instance, PlacementSearch(instance), run), run.seconds_of_share(share_of_time)
         made._search(schedule, lambda: 0.0 if made.search.bound > bound else left(), part=10)
         return made if made.search.bound > bound else None
 
@@ -275,20 +277,22 @@ class _Branching:
 
 
 def _tried(
-    instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun
+    instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun, share_of_time: float
 ) -> tuple[int, _Branching | None, ClassClimb | None]:
     """Return a bound and what proved it, if it is new: branching on placements or a climb over deadlines.
+
+    Each is tried for at most a share of the time that is left.
 
     The climb is tried where memory binds and branching did not prove more: on networks, which are close to a chain,
     branching proves more in the end, and a share of the time for both costs more than the better one gains.
     """
-    branching = _Branching.that_proves_more(instance, schedule, bound, run)
+    branching = _Branching.that_proves_more(instance, schedule, bound, run, share_of_time)
     if branching is not None:
         run.report(None, branching.search.bound)
         return branching.search.bound, branching, None
     climb = ClassClimb(instance, bound)
     if is_memory_binding(instance):
-        _climbed(climb, schedule, run, SHARE_OF_CLASSES)
+        _climbed(climb, schedule, run, share_of_time)
     return climb.bound, None, climb if climb.bound > bound else None
 
 
@@ -303,14 +307,16 @@ def _climbed(climb: ClassClimb, schedule: DagSchedule | None, run: ExactRun, sha
     return climb.bound
 
 
-FEW_PROGRAMS, SHARE_OF_CLASSES = 50, 0.2
-"""Linear programs that are solved for classes of GPUs without a time limit, and else their share of the time left."""
+FEW_PROGRAMS = 50
+"""Linear programs that are solved for classes of GPUs without a time limit."""
 
 MOST_PROGRAMS_IN_TIME = 10_000
 """Linear programs that branching may solve under a time limit: its end and its memory do not depend on a long one."""
 
-SHARE_OF_TRIAL = 0.2
-"""Largest share of the time that is left in which branching on placements must prove more than all else to go on."""
+SHARE_OF_TRIAL, SHARE_OF_NEAR_TRIAL = 0.2, 0.05
+"""Largest share of the time that is left in which branching on placements, and then a climb over classes of GPUs, must
+prove more than all else to go on; the second one where the bound is near the schedule (`is_near`) before a first proof.
+"""
 
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
@@ -322,10 +328,11 @@ SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
 SHARE_OF_REINSERTION = 0.1
-"""Largest share of the time that is left for reinsertion, and for large neighbourhoods, before bounds are raised."""
+"""Largest share of the time that is left for reinsertion, and for large neighbourhoods before bounds are raised, except
+for the first ones where memory binds."""
 
 SHARE_OF_NEIGHBOURHOODS = 0.2
-"""Largest share of the time that is left for large neighbourhoods after that."""
+"""Largest share of the time that is left for large neighbourhoods else."""
 
 FEWER_ITERATIONS = 4
 """Without a time limit large neighbourhoods have so many times fewer iterations than tasks, because each then repairs
@@ -335,13 +342,13 @@ a window."""
 def _improved(
     instance: DagInstance,
     objective: Objective,
-    schedule: DagSchedule,
+    schedule: DagSchedule | None,
     bound: int,
     run: ExactRun,
     number: int,
     share: NDArray[np.float64] | None,
-) -> DagSchedule:
-    """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it.
+) -> DagSchedule | None:
+    """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it, or find one.
 
     Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one:
     large neighbourhoods have a start of their own after each of the first two phases then. Elsewhere they follow
@@ -358,38 +365,40 @@ def _improved(
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
-    if share is None and number == 0:
+    if share is None and number == 0 and schedule is not None:
         schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
     if instance.num_tasks <= FEW_TASKS and run.time_limit is None:
         return schedule
-    is_early = number <= RAISES_AFTER
-    begins_anew = share is not None and is_early
+    begins_anew = share is not None and number <= RAISES_AFTER
+    is_short = number == (0 if share is None else RAISES_AFTER)
     limited = replace(
-        run.limited_to(SHARE_OF_REINSERTION if is_early else SHARE_OF_NEIGHBOURHOODS),
+        run.limited_to(SHARE_OF_REINSERTION if is_short else SHARE_OF_NEIGHBOURHOODS),
         start=None if begins_anew else schedule,
         lower_bound=bound,
         seed=run.seed + number,
     )
     most = instance.num_tasks if run.time_limit is not None else max(1, instance.num_tasks // FEWER_ITERATIONS)
-    found: DagSchedule | None = improved_by_neighbourhoods(instance, objective, limited, most, share=share).schedule
-    if found is None:
-        return schedule
-    return min(schedule, found, key=lambda made: objective_value(instance, made, objective))
+    found = improved_by_neighbourhoods(instance, objective, limited, most, share=share)
+    return _better(instance, objective, schedule, found.schedule)
 
 
 FAR_BETTER = 0.01
 """Where large neighbourhoods soon find a schedule that is shorter by this share, the model is too heavy too."""
 
 
-def _is_far_better(instance: DagInstance, objective: Objective, new: DagSchedule, old: DagSchedule) -> bool:
-    """Say whether a schedule is better than that of CP-SAT by `FAR_BETTER`."""
-    return objective_value(instance, new, objective) < (1.0 - FAR_BETTER) * objective_value(instance, old, objective)
+def _is_far_better(
+    instance: DagInstance, objective: Objective, new: DagSchedule | None, old: DagSchedule | None
+) -> bool:
+    """Say whether a schedule is better than that of CP-SAT by `FAR_BETTER`, which may be missing."""
+    value, before = _value(instance, objective, new), _value(instance, objective, old)
+    return value is not None and (before is None or value < (1.0 - FAR_BETTER) * before)
 
 
 TOO_HEAVY, LEAST_HEAVY, FEW_CONFLICTS = 0.02, 0.5, 0.01
 """A model is too heavy if building it takes this share of the time that is left, and at least so many seconds, or if
 the first phase ends with fewer conflicts than this share of the literals: then CP-SAT has not begun to learn, and
-presolve takes most of its time. Both are measured as they happen, under a time limit only."""
+presolve takes most of its time. The second rule is for more than `MAX_PAIRS_FOR_PROBING` pairs of task and GPU: on
+fewer, a first phase of a second may well end in presolve. Both are measured as they happen, under a time limit only."""
 
 LEAST_SHARE = 0.02
 """A later phase does not begin if less time is left than this share of the time so far. It would find nothing, and
@@ -432,7 +441,7 @@ def _without_model(
     run.report(None, bound)
     branching = climb = None
     if is_makespan and instance.num_tasks > FEW_TASKS:
-        bound, branching, climb = _tried(instance, schedule, bound, run)
+        bound, branching, climb = _tried(instance, schedule, bound, run, SHARE_OF_TRIAL)
     raises = branching is not None or climb is not None
     last = SHARE_OF_BRANCHING if raises else SHARE_OF_REFUTATION if refutes else 0.0
     rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
@@ -486,7 +495,7 @@ def _phases(threads: int, *, is_guided: bool) -> list[_Phase]:
     if threads == 1:
         third, last = FIRST_PROVING_SUBSOLVERS[:2] if is_guided else (PROVING_SUBSOLVERS[1], PROVING_SUBSOLVERS[0])
         return [
-            _Phase(share=0.1, effort=1.0, improves=True),
+            _Phase(share=0.05 if is_guided else 0.1, effort=1.0, improves=True),
             first_proof,
             _Phase(subsolvers=(third,), neighbourhoods=False, share=0.3, effort=4.0, improves=True),
             _Phase(subsolvers=(last,), neighbourhoods=False),
@@ -557,6 +566,7 @@ def _solve_phase(
         effort=solver.response_proto.deterministic_time,
         is_too_heavy=phase.improves
         and phase.neighbourhoods
+        and instance.num_tasks * instance.num_gpus > MAX_PAIRS_FOR_PROBING
         and math.isfinite(left)
         and status in (cp_model.FEASIBLE, cp_model.UNKNOWN)
         and solver.response_proto.num_conflicts < FEW_CONFLICTS * model.num_literals,

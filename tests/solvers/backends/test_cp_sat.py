@@ -412,7 +412,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
 
     Only within a time limit, and only on large instances: on small ones CP-SAT proves well with a good schedule.
     """
-    better = improved_by_neighbourhoods(split_chain, Objective.MAKESPAN, exact_run(), 2).schedule
+    better = heft(split_chain)
     worse = DagSchedule(gpu=better.gpu, start=2 * better.start)
     phases = Phases(answer(worse, None))
     given: list[DagSchedule | None] = []
@@ -542,7 +542,7 @@ def test_a_heavy_model_leaves_time_to_classes_of_gpus(
     run = exact_run(time_limit=60.0)
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1400, run, None)
     assert found.lower_bound == 1420
-    assert shares == [module.SHARE_OF_CLASSES, 1.0]
+    assert shares == [module.SHARE_OF_TRIAL, 1.0]
 
 
 def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
