@@ -54,7 +54,7 @@ DEARER, CHEAPER, FURTHEST = 1.03, 0.99, 1e3
 stays within the last factor of the first price. So a fourth of the plans exceed memory.
 
 On 8 graphs of 30 to 81 tasks, three seeds in 4 seconds each, schedules are up to 9 % shorter than where no plan may
-exceed memory (1404 and 1548 on an lu graph of 30 tasks), and at most 0.5 % longer.
+exceed memory (1409 and 1551 on an lu graph of 30 tasks), and at most 0.3 % longer.
 """
 
 
