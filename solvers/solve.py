@@ -76,8 +76,8 @@ def solve(
     time_limit
         Seconds for the method. With None an exact method runs until it has a proof, and other methods until their
         default budgets end. Constructions, which build one schedule, do not need a limit. A policy that has not placed
-        every job by then has no schedule. Bounds that are computed by default may take as long again, before or after,
-        and after an exact method a twentieth of it, or a second.
+        every job by then has no schedule. Bounds that are computed by default come on top: they take at most as long
+        again, and after an exact method a twentieth of that, or a second.
     stop
         Budget of a search; by default `DEFAULT_EVALUATIONS` evaluations, or the time limit where there is one.
     threads

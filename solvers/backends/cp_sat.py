@@ -140,7 +140,7 @@ def cp_sat(
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
     effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
     is_free = Contention(contention) is Contention.NONE
-    is_small = instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
+    is_small = _is_small(instance)
     share: NDArray[np.float64] | None = None
     branching: _Branching | None = None
     refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
@@ -332,7 +332,7 @@ SHARE_OF_REINSERTION = 0.1
 for the first ones where memory binds."""
 
 SHARE_OF_NEIGHBOURHOODS = 0.2
-"""Largest share of the time that is left for large neighbourhoods else."""
+"""Largest share of the time that is left for each other run of large neighbourhoods."""
 
 FEWER_ITERATIONS = 4
 """Without a time limit large neighbourhoods have so many times fewer iterations than tasks, because each then repairs
@@ -348,7 +348,9 @@ def _improved(
     number: int,
     share: NDArray[np.float64] | None,
 ) -> DagSchedule | None:
-    """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it, or find one.
+    """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it.
+
+    Where there is no schedule yet, large neighbourhoods may find one.
 
     Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one:
     large neighbourhoods have a start of their own after each of the first two phases then. Elsewhere they follow
@@ -509,6 +511,11 @@ def _phases(threads: int, *, is_guided: bool) -> list[_Phase]:
     ]
 
 
+def _is_small(instance: DagInstance) -> bool:
+    """Say whether there are at most `MAX_PAIRS_FOR_PROBING` pairs of task and GPU."""
+    return instance.num_tasks * instance.num_gpus <= MAX_PAIRS_FOR_PROBING
+
+
 def _value(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
     """Return the objective of a schedule, None without one."""
     return None if schedule is None else objective_value(instance, schedule, objective)
@@ -566,7 +573,7 @@ def _solve_phase(
         effort=solver.response_proto.deterministic_time,
         is_too_heavy=phase.improves
         and phase.neighbourhoods
-        and instance.num_tasks * instance.num_gpus > MAX_PAIRS_FOR_PROBING
+        and not _is_small(instance)
         and math.isfinite(left)
         and status in (cp_model.FEASIBLE, cp_model.UNKNOWN)
         and solver.response_proto.num_conflicts < FEW_CONFLICTS * model.num_literals,

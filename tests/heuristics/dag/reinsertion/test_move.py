@@ -121,7 +121,7 @@ def test_limit_price_and_memory() -> None:
     assert (chosen(9.0, 0.0, 0.9), chosen(9.0, 0.0, 1.1)) == (2, 1)
     plan.gpu["free_memory"] = [9, 9, -7]  # five bytes more, whatever else is too much
     assert (chosen(9.0, 0.0, 0.19), chosen(9.0, 0.0, 0.21)) == (2, 1)
-    assert chosen(1.0, 0.0, 0.0) == -1
+    assert find_place(graph, plan, 0, 1.0, 0.0, waste, 0.0, 0.0, state) == (-1, -1)
 
 
 @given(instance=dag_instances(max_tasks=8, memory=False), seed=st.integers(0, 99))

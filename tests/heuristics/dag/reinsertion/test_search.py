@@ -126,7 +126,7 @@ def test_memory_is_kept() -> None:
 
 @pytest.mark.parametrize("objective", FINISH_OBJECTIVES)
 def test_search_passes_through_plans_beyond_memory(objective: Objective) -> None:
-    """Tests that placements are left which no move within memory leaves, and that all that comes out keeps to it.
+    """Tests that the search leaves a placement that no move within memory can change, and returns none beyond memory.
 
     Each GPU has room for the large task or for all small ones, and these are more than one move takes out. Every task
     begins where it takes longest.
