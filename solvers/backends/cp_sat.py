@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from formulations.dag.bounds.branched_classes import ClassClimb
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
+from formulations.dag.bounds.loads import area
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.bounds.relaxed_diagram import is_narrow
@@ -18,11 +17,10 @@ from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from heuristics.dag.list_scheduling import place_by_list, within_memory
-from heuristics.dag.reinsertion.search import ReinsertionSearch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
-from solvers.backends.down_sets import is_near, searched_down_sets
-from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided, waste_of_shares
+from solvers.backends.down_sets import DownSetRounds
+from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -30,8 +28,9 @@ from solvers.run.outcome import Outcome, Termination
 from solvers.run.versions import version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
     from ortools.sat.python import cp_model
 
@@ -51,40 +50,36 @@ IMPROVING_SUBSOLVER = "no_lp"
 """Searches beside the neighbourhoods when a good schedule is wanted (measured: better than with the default search)."""
 
 PROVING_SUBSOLVERS = (
-    "objective_lb_search",
     "no_lp",
+    "default_lp",
+    "objective_lb_search",
     "reduced_costs",
     "objective_lb_search_no_lp",
     "lb_tree_search",
     "quick_restart",
-    "default_lp",
 )
-"""Subsolvers in the order in which few threads take them, one each. The first two prove different things.
+"""Subsolvers in the order in which phases with few threads take them.
 
-Measured with 5 seconds of one core each on 15 instances of 30 to 90 tasks whose makespan was to be refuted: the first
-proves where loads bind (within a second on several that `no_lp` does not move at all), the second where orders bind.
+Of 28 graphs without memory limits the first proves 19 within 6 seconds of one core, the second 18 and the third 14,
+given a schedule of `lns`; the first alone proves 4 and the second another 4, where loads bind.
 """
 
-FIRST_PROVING_SUBSOLVERS = ("default_lp", *PROVING_SUBSOLVERS[:2])
-"""Subsolvers of the first proof, which take turns where threads are fewer (`interleave_search`).
+LOADS_BIND = 0.85
+"""Loads bind where the area bound reaches this share of the schedule's objective. `default_lp` then proves more than
+`no_lp`, elsewhere less: linear programs know loads, and orders hardly. One thread begins with the one or the other."""
 
-Of 12 instances of 32 to 90 tasks within 2.5 % of their bounds, memory limits binding, the first proves 8 in 13 seconds
-of one core or less, given a schedule of `lns`, and the others 4 and 2. Which of them is quick differs by instance.
+NEAR = 0.05
+"""A bound is near a schedule if it is within this share of its objective: CP-SAT may well prove the rest.
+
+With 0.03 two proofs of the plain model were missing on a draw, where a trial of branching had spent the time for them;
+three more took 11 to 13 seconds instead of 7 to 9.
 """
 
-SHARE_OF_FIRST_PROOF, SHARE_UNDER_MEMORY, EFFORT_OF_FIRST_PROOF = 0.15, 0.35, 4.0
-"""Share of the time that is left for the first proof, in general and where memory binds, and limit of its effort.
+EFFORT_OF_PROOF, EFFORT_WHEN_NEAR = 4.0, 12.0
+"""Limits of the effort of a proof, the second one where memory binds and the bound is near the schedule (`NEAR`)."""
 
-Where memory does not bind, the search over down-sets that follows proves more with that time.
-"""
-
-SHARE_WHEN_NEAR, EFFORT_WHEN_NEAR = 0.7, 12.0
-"""The same where memory binds and the bound is near the schedule (`is_near`): other bounds seldom gain much then, and
-the first subsolvers, one for each thread, prove more than all of them in turn."""
-
-RAISES_AFTER, SHARE_OF_RAISING = 1, 0.5
-"""Number of the phase after which bounds are raised without the model, and the largest share of the time that is left
-for branching on placements or refuting makespans where memory binds."""
+SHARE_OF_RAISING = 0.5
+"""Largest share of the time that is left for branching on placements or refuting makespans where memory binds."""
 
 SHARE_WHEN_FAR = 0.8
 """The same for branching where the bound is still far from the schedule after the first proof: CP-SAT can hardly prove
@@ -112,14 +107,14 @@ def cp_sat(
 ) -> Outcome:
     """Solve an instance with CP-SAT.
 
-    With fewer than 8 threads a run has four phases, and each narrows the windows of the next. A short one with
-    neighbourhoods and a complete hint finds a schedule, which reinsertion and large neighbourhoods (`lns`) make better.
-    A first proof follows, then a search over down-sets (`searched_down_sets`), and two longer proofs with large
-    neighbourhoods between them. Where memory binds, large neighbourhoods have a start of their own, and before
-    down-sets makespans are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more
-    (`_Branching`). Under a time limit, a model that turns out to be too heavy, or on a large instance to find far worse
-    schedules than large neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or
-    more one phase does everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
+    With fewer than 8 threads a run has four or five phases, and each narrows the windows of the next (`_phases`). A
+    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. A proof follows, where memory
+    binds one thread tries two, then the narrow part of a search over down-sets (`DownSetRounds`), another proof, the
+    wide part of that search, and a last proof. Where memory binds, before down-sets makespans are refuted
+    (`MemoryRefutation`), or placements are branched on where that soon proves more (`_Branching`). Under a time limit,
+    a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
+    neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
+    everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
 
     Parameters
     ----------
@@ -143,6 +138,8 @@ def cp_sat(
     is_small = _is_small(instance)
     share: NDArray[np.float64] | None = None
     branching: _Branching | None = None
+    rounds: DownSetRounds | None = None
+    probed: int | None = None
     refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
@@ -152,11 +149,13 @@ def cp_sat(
         proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
         bound, schedule = max(bound, proven), _better(instance, objective, schedule, placed_by_diagram)
         run.report(_value(instance, objective, schedule), bound)
-    for number, phase in enumerate(_phases(run.threads, is_guided=share is not None)):
+
+    def do_loads_bind() -> bool:
+        least, value = area(instance, objective, seconds_left=run.seconds_left), _value(instance, objective, schedule)
+        return value is not None and least >= LOADS_BIND * value
+
+    for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
-        if probe and number == 1 and share is None:
-            bound = max(bound, probing(instance, objective, contention, seconds_left=probing_left))
-            run.report(None, bound)
         at_most = _value(instance, objective, schedule)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
@@ -180,9 +179,8 @@ def cp_sat(
                 backend_seconds=seconds,
                 solver=asked,
             )
-        if number == 1 and share is not None and is_near(at_most, bound):
-            subsolvers = FIRST_PROVING_SUBSOLVERS[: run.threads]
-            phase = replace(phase, subsolvers=subsolvers, share=SHARE_WHEN_NEAR, effort=EFFORT_WHEN_NEAR)
+        if phase.share_when_near and _is_near(at_most, bound):
+            phase = replace(phase, share=phase.share_when_near, effort=EFFORT_WHEN_NEAR)
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
             break
         try:
@@ -200,36 +198,40 @@ def cp_sat(
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         hands_over = answer.is_too_heavy and is_free
+        if number == 0 and phase.improves and not hands_over and not run.should_stop():
+            probing_left = run.seconds_of_share(SHARE_OF_PROBING)
+            probed = probing(instance, objective, contention, seconds_left=probing_left)
+            bound = max(bound, probed)
+            run.report(None, bound)
         if phase.improves and is_free and not hands_over:
             old = schedule
-            schedule = _improved(instance, objective, old, bound, run, number, share)
+            schedule = _improved(instance, objective, old, bound, run, phase, number, share)
             if share is not None and number == 0 and run.time_limit is not None and not is_small:
                 hands_over = _is_far_better(instance, objective, schedule, old)
         if hands_over:
-            found = _without_model(instance, objective, schedule, bound, run, share)
+            found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         if number == 0 and share is not None and phase.improves:
-            probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
-            bound = max(bound, probed)
-            trial = SHARE_OF_NEAR_TRIAL if is_near(_value(instance, objective, schedule), bound) else SHARE_OF_TRIAL
+            trial = SHARE_OF_NEAR_TRIAL if _is_near(_value(instance, objective, schedule), bound) else SHARE_OF_TRIAL
             bound, branching, _ = _tried(instance, schedule, bound, run, trial)
-        if number != RAISES_AFTER:
+        if phase.widens and rounds is not None:
+            rounds.take(schedule, bound)
+            rounds.search_widely()
+        elif not phase.raises:
             continue
-        if branching is not None:
-            near = is_near(_value(instance, objective, schedule), bound)
+        elif branching is not None:
+            near = _is_near(_value(instance, objective, schedule), bound)
             schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
-            if schedule is not None:
-                better = improved_by_reinsertion(
-                    instance, objective, schedule, bound, run, SHARE_AFTER_BRANCHING, share
-                )
-                schedule = _better(instance, objective, schedule, better)
+            schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
         elif refutes:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
             effort_left -= refutation.effort
-        if is_small and is_free:
-            rounds = searched_down_sets(instance, objective, schedule, bound, run)
+        if phase.raises and is_small and is_free:
+            rounds = DownSetRounds(instance, objective, run, schedule, bound)
+            rounds.search_narrowly()
+        if rounds is not None:
             schedule, bound = rounds.schedule, rounds.bound
             if rounds.has_proved and rounds.is_settled:  # no word of CP-SAT: it can be asked to confirm
                 return rounds.outcome(backend_seconds=seconds)
@@ -315,26 +317,16 @@ MOST_PROGRAMS_IN_TIME = 10_000
 
 SHARE_OF_TRIAL, SHARE_OF_NEAR_TRIAL = 0.2, 0.05
 """Largest share of the time that is left in which branching on placements, and then a climb over classes of GPUs, must
-prove more than all else to go on; the second one where the bound is near the schedule (`is_near`) before a first proof.
+prove more than all else to go on; the second one where the bound is near the schedule (`NEAR`) before a first proof.
 """
 
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
 
-SHARE_AFTER_BRANCHING = 0.5
-"""Largest share of the time that is left for reinsertion after branching, where the bound is seldom to be raised."""
-
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
-SHARE_OF_REINSERTION = 0.1
-"""Largest share of the time that is left for reinsertion, and for large neighbourhoods before bounds are raised, except
-for the first ones where memory binds."""
-
-SHARE_OF_NEIGHBOURHOODS = 0.2
-"""Largest share of the time that is left for each other run of large neighbourhoods."""
-
-FEWER_ITERATIONS = 4
+FEWER_ITERATIONS = 2
 """Without a time limit large neighbourhoods have so many times fewer iterations than tasks, because each then repairs
 a window."""
 
@@ -345,18 +337,13 @@ def _improved(
     schedule: DagSchedule | None,
     bound: int,
     run: ExactRun,
+    phase: _Phase,
     number: int,
     share: NDArray[np.float64] | None,
 ) -> DagSchedule | None:
-    """Return the best of a schedule and what reinsertion and large neighbourhoods (`lns`) make of it.
+    """Return the best of a schedule, which may be missing, and what large neighbourhoods (`lns`) find.
 
-    Where there is no schedule yet, large neighbourhoods may find one.
-
-    Where memory binds, a search that begins with CP-SAT's schedule keeps to its placement, which is often a bad one:
-    large neighbourhoods have a start of their own after each of the first two phases then. Elsewhere they follow
-    reinsertion after the first phase, and come again after the third. On 17 instances of 39 to 100 tasks that stayed
-    open, `lns` alone had better schedules after 12 seconds than CP-SAT and reinsertion after 60 on all but two. Up to
-    `FEW_TASKS` tasks they begin only under a time limit, because CP-SAT soon proves most of these.
+    Up to `FEW_TASKS` tasks they begin only under a time limit, because CP-SAT soon proves most of these.
 
     Parameters
     ----------
@@ -367,15 +354,11 @@ def _improved(
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
-    if share is None and number == 0 and schedule is not None:
-        schedule = improved_by_reinsertion(instance, objective, schedule, bound, run, SHARE_OF_REINSERTION)
     if instance.num_tasks <= FEW_TASKS and run.time_limit is None:
         return schedule
-    begins_anew = share is not None and number <= RAISES_AFTER
-    is_short = number == (0 if share is None else RAISES_AFTER)
     limited = replace(
-        run.limited_to(SHARE_OF_REINSERTION if is_short else SHARE_OF_NEIGHBOURHOODS),
-        start=None if begins_anew else schedule,
+        run.limited_to(phase.improves),
+        start=None if phase.begins_anew else schedule,
         lower_bound=bound,
         seed=run.seed + number,
     )
@@ -426,8 +409,9 @@ def _without_model(
     bound: int,
     run: ExactRun,
     share: NDArray[np.float64] | None,
+    probed: int | None,
 ) -> Outcome:
-    """Spend the time that is left on probing, large neighbourhoods (`lns`), and raising the bound.
+    """Spend the time that is left on probing, if it has not been done, large neighbourhoods and raising the bound.
 
     Placements are branched on where that soon proves more than all else; elsewhere cases of classes of GPUs are told
     apart if memory binds and these raise the bound (`_tried`). Where neither does, makespans are refuted if memory
@@ -437,7 +421,8 @@ def _without_model(
     from solvers.backends.lns import improved_by_neighbourhoods
 
     is_makespan = Objective(objective) is Objective.MAKESPAN
-    probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
+    if probed is None:
+        probed = probing(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
     refutes = probed >= bound and is_makespan and is_memory_binding(instance)
     bound = max(bound, probed)
     run.report(None, bound)
@@ -469,46 +454,78 @@ def _without_model(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Phase:
-    """What searches (nothing named: CP-SAT's own portfolio), with neighbourhoods or without, and for how long at most.
+    """A run of CP-SAT and what follows it.
 
-    `share` is the share of the time that is left. `effort` limits the deterministic time too, as a multiple of that of
-    a first look; so the end of a phase does not depend on the clock unless the time is short. None: no limit.
-    `improves` says whether the schedule is then made better without the model.
+    Parameters
+    ----------
+    subsolvers
+        What searches, one for each thread; nothing named: CP-SAT's own portfolio.
+    neighbourhoods
+        Whether CP-SAT's large neighbourhoods search too.
+    share, share_when_near
+        Largest share of the time that is left; the second one, if it is not 0, where the bound is near (`NEAR`).
+    effort
+        Limit of the deterministic time, as a multiple of that of a first look, so that the end of a phase does not
+        depend on the clock unless the time is short; None for no limit.
+    improves, begins_anew
+        Share of the time that is left for large neighbourhoods (`lns`) afterwards, 0 for none; whether they make a
+        start of their own or begin with the best schedule.
+    raises, widens
+        Whether bounds are then raised without the model, and whether the search over down-sets goes on.
     """
 
     subsolvers: tuple[str, ...] = ()
-    neighbourhoods: bool = True
+    neighbourhoods: bool = False
     share: float = 1.0
+    share_when_near: float = 0.0
     effort: float | None = None
-    improves: bool = False
+    improves: float = 0.0
+    begins_anew: bool = False
+    raises: bool = False
+    widens: bool = False
 
 
-def _phases(threads: int, *, is_guided: bool) -> list[_Phase]:
-    """Return the phases of a run: a good schedule, a first proof, and longer proofs with a better schedule."""
+AFTER_BRANCHING = _Phase(improves=0.1)
+"""What follows branching."""
+
+
+def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool]) -> Iterator[_Phase]:
+    """Yield the phases of a run: a good schedule, first proofs, and longer proofs with a better schedule.
+
+    Where memory binds, a schedule with a start of its own follows the first proofs too, because a search that begins
+    with CP-SAT's schedule keeps to its placement, which is often a bad one.
+
+    Parameters
+    ----------
+    is_guided
+        Whether memory binds and `placed_paths` has a solution.
+    do_loads_bind
+        Asked after the first phase: see `LOADS_BIND`.
+    """
     if threads >= MANY_THREADS:
-        return [_Phase()]
-    first_proof = _Phase(
-        subsolvers=FIRST_PROVING_SUBSOLVERS,
-        neighbourhoods=False,
-        share=SHARE_UNDER_MEMORY if is_guided else SHARE_OF_FIRST_PROOF,
-        effort=EFFORT_OF_FIRST_PROOF,
-        improves=is_guided,
-    )
+        yield _Phase(neighbourhoods=True)
+        return
+    look = _Phase(neighbourhoods=True, share=0.1, effort=1.0, improves=0.2, begins_anew=True)
     if threads == 1:
-        third, last = FIRST_PROVING_SUBSOLVERS[:2] if is_guided else (PROVING_SUBSOLVERS[1], PROVING_SUBSOLVERS[0])
-        return [
-            _Phase(share=0.05 if is_guided else 0.1, effort=1.0, improves=True),
-            first_proof,
-            _Phase(subsolvers=(third,), neighbourhoods=False, share=0.3, effort=4.0, improves=True),
-            _Phase(subsolvers=(last,), neighbourhoods=False),
-        ]
-    proving = PROVING_SUBSOLVERS[:threads]
-    return [
-        _Phase(subsolvers=(IMPROVING_SUBSOLVER,), share=0.1, effort=0.5, improves=True),
-        first_proof,
-        _Phase(subsolvers=proving, neighbourhoods=False, share=0.4, effort=10.0, improves=True),
-        _Phase(subsolvers=proving, neighbourhoods=False),
-    ]
+        yield replace(look, share=0.05 if is_guided else 0.1)
+        one, other, third = PROVING_SUBSOLVERS[:3]
+        if do_loads_bind():
+            one, other = other, one
+        proof = _Phase(subsolvers=(one,), share=0.3, effort=EFFORT_OF_PROOF, raises=True)
+        if is_guided:
+            yield replace(proof, share=0.15, share_when_near=0.3, raises=False)
+            yield replace(proof, subsolvers=(other,), share=0.25, share_when_near=0.6, improves=0.1, begins_anew=True)
+            other, third = third, other
+        else:
+            yield proof
+        yield replace(proof, subsolvers=(other,), share=0.4, improves=0.2, raises=False, widens=True)
+        yield _Phase(subsolvers=(third,))
+        return
+    yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), effort=0.5)
+    proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.3, effort=EFFORT_OF_PROOF, raises=True)
+    yield replace(proof, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
+    yield replace(proof, share=0.4, effort=10.0, improves=0.2, raises=False, widens=True)
+    yield _Phase(subsolvers=PROVING_SUBSOLVERS[1 : threads + 1])
 
 
 def _is_small(instance: DagInstance) -> bool:
@@ -519,6 +536,11 @@ def _is_small(instance: DagInstance) -> bool:
 def _value(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
     """Return the objective of a schedule, None without one."""
     return None if schedule is None else objective_value(instance, schedule, objective)
+
+
+def _is_near(value: int | None, bound: int) -> bool:
+    """Say whether a bound is within `NEAR` of an objective."""
+    return value is not None and value - bound <= NEAR * value
 
 
 def _better(
@@ -571,7 +593,7 @@ def _solve_phase(
         is_finished=status == cp_model.OPTIMAL,
         seconds=solver.wall_time,
         effort=solver.response_proto.deterministic_time,
-        is_too_heavy=phase.improves
+        is_too_heavy=phase.improves > 0.0
         and phase.neighbourhoods
         and not _is_small(instance)
         and math.isfinite(left)
@@ -585,7 +607,6 @@ def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: fl
     solver = cp_sat_solver(run.threads, run.seed, run.seconds_left() * phase.share)
     parameters = solver.parameters
     parameters.subsolvers.extend(phase.subsolvers)
-    parameters.interleave_search = len(phase.subsolvers) > run.threads
     if not phase.neighbourhoods:
         parameters.use_lns = False
     effort = effort_left
@@ -621,51 +642,3 @@ def solve_in_thread(
 def _rounded_up(bound: float) -> int | None:
     """Round a bound that CP-SAT reports as a float up to the integer grid, less its error; None where there is none."""
     return math.ceil(bound - max(1e-6, 4 * math.ulp(bound))) if math.isfinite(bound) else None
-
-
-MOVES_PER_TASK = 1_000
-"""Measured at 40 to 80 tasks: 1 to 3 seconds, after which longer runs gain little."""
-
-PORTION = 1_000
-"""Moves between two looks at the clock."""
-
-HOT, COLD = 1e-2, 1e-5
-"""Temperatures at the beginning and at the end, as shares of the makespan or of the mean completion time by weight."""
-
-
-def improved_by_reinsertion(
-    instance: DagInstance,
-    objective: Objective,
-    schedule: DagSchedule,
-    bound: int,
-    run: ExactRun,
-    share_of_time: float,
-    share: NDArray[np.float64] | None = None,
-) -> DagSchedule:
-    """Return the best schedule of one annealing.
-
-    Parameters
-    ----------
-    bound
-        Proven lower bound; the search ends when it is met.
-    run
-        Provides the seed and the time that is left.
-    share_of_time
-        Largest share of the time that is left. Where it does not strike, the result depends on the seed alone.
-    share
-        That of `PlacedPaths`: every second portion of moves has a price on leaving the GPUs that it names.
-    """
-    shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
-    waste = np.where(instance.allowed, instance.durations - shortest, 0).astype(np.float64)
-    search = ReinsertionSearch(instance, objective, schedule, waste, np.random.default_rng(run.seed))
-    ticks = float(objective_value(instance, schedule, objective))
-    if Objective(objective) is Objective.WEIGHTED_COMPLETION:
-        ticks /= max(int(instance.weight.sum()), 1)
-    moves, done, must_stop = MOVES_PER_TASK * instance.num_tasks, 0, run.stops_after(share_of_time)
-    other = None if share is None else waste_of_shares(instance, share)
-    while done < moves and search.best_value > bound and not must_stop():
-        temperature, prices = HOT * ticks * (COLD / HOT) ** (done / moves), other if done // PORTION % 2 else None
-        search.run(min(PORTION, moves - done), temperature, bound, waste=prices)
-        done += PORTION
-        run.report(search.best_value, None)
-    return search.best

@@ -49,7 +49,7 @@ class DownSetRounds:
         self, instance: DagInstance, objective: Objective, run: ExactRun, schedule: DagSchedule | None, bound: int
     ) -> None:
         self.schedule, self.bound = schedule, bound
-        self.is_infeasible = self.has_proved = False
+        self.is_infeasible = self.has_proved = self._prefers_settled = False
         self.why_not_wider: str | None = None
         self._instance, self._objective, self._run = instance, objective, run
         self._search = DownSetSearch(instance, objective)
@@ -70,7 +70,8 @@ class DownSetRounds:
     @property
     def is_near(self) -> bool:
         """Whether the bound is so near to the objective of the schedule that a search may well prove it."""
-        return is_near(self.value, self.bound)
+        value = self.value
+        return value is not None and value - self.bound <= NEAR * value
 
     @property
     def exact_share(self) -> float:
@@ -133,6 +134,43 @@ class DownSetRounds:
                 else:
                     not_refuted = at_most if self.value is None else min(at_most, self.value)
         return self.bound > before
+
+    def take(self, schedule: DagSchedule | None, bound: int) -> None:
+        """Take what others found in the meantime, which is not worse."""
+        self.schedule = schedule
+        if bound > self.bound:
+            self.bound, self.has_proved = bound, False
+
+    def search_narrowly(self) -> None:
+        """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
+
+        Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
+        """
+        run = self._run
+        self.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
+        stops_climbing = run.stops_after(CLIMB_SHARE)
+        do_settled_raise = self.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
+        do_plain_raise = self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
+        plain, settled = (
+            self.round(TRIAL, run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
+            for settles in (False, True)
+        )
+        self._prefers_settled = settled >= ALMOST * plain or (do_settled_raise and not do_plain_raise)
+
+    def search_widely(self) -> None:
+        """Try a proof in two wide rounds, the first with labels of the kind that did better in narrow ones.
+
+        Where a proof is unlikely, one round looks for a schedule instead.
+        """
+        run, settles = self._run, self._prefers_settled
+        if self.is_settled or run.should_stop():
+            return
+        is_narrow = count_down_sets(self._instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS
+        if self.exact_share >= DEEP or (self.is_near and is_narrow):
+            self.round(WIDE, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
+            self.round(WIDE, run.stops_after(OTHER_SHARE), until_dropped=True, settles=not settles)
+        else:
+            self.round(BEAM, run.stops_after(BEAM_SHARE))
 
     def outcome(self, termination: Termination = Termination.FINISHED, backend_seconds: float = 0.0) -> Outcome:
         """Return what is known, and what proves the bound if these rounds do."""
@@ -197,11 +235,6 @@ class DownSetRounds:
     def _possible_directions(self) -> list[bool]:
         """Return the directions in which the objective can be searched for."""
         return [False, True] if Objective(self._objective) is Objective.MAKESPAN else [False]
-
-
-def is_near(value: int | None, bound: int) -> bool:
-    """Say whether a bound is within `NEAR` of an objective, so that a search may well prove the rest."""
-    return value is not None and value - bound <= NEAR * value
 
 
 WINDOWS_KEPT = 16
@@ -358,39 +391,3 @@ the bound before.
 
 BEAM, BEAM_SHARE = 2_000, 0.1
 """Width of the last round where it looks for a schedule instead, and its share of the time that is left, at most."""
-
-
-def searched_down_sets(
-    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, bound: int, run: ExactRun
-) -> DownSetRounds:
-    """Return what some rounds of the search over down-sets know.
-
-    A narrow round looks for a schedule, and bisection raises the bound. Then a proof is tried with plain and with
-    settled labels. The last two rounds are wide, the first of them with the kind of labels that did better; where a
-    proof is unlikely, one round looks for a schedule instead.
-
-    Parameters
-    ----------
-    schedule, bound
-        What is verified and proven so far.
-    run
-        Limits, threads, and whom to tell. Where its time is not short, the result depends on nothing but the threads.
-    """
-    rounds = DownSetRounds(instance, objective, run, schedule, bound)
-    rounds.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
-    stops_climbing = run.stops_after(CLIMB_SHARE)
-    do_settled_raise = rounds.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
-    do_plain_raise = rounds.climb(GROWTH * CLIMB, stops_climbing, settles=False)
-    plain, settled = (
-        rounds.round(TRIAL, run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        for settles in (False, True)
-    )
-    settles = settled >= ALMOST * plain or (do_settled_raise and not do_plain_raise)
-    if rounds.is_settled or run.should_stop():
-        return rounds
-    if rounds.exact_share >= DEEP or (rounds.is_near and count_down_sets(instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS):
-        rounds.round(WIDE, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
-        rounds.round(WIDE, run.stops_after(OTHER_SHARE), until_dropped=True, settles=not settles)
-    else:
-        rounds.round(BEAM, run.stops_after(BEAM_SHARE))
-    return rounds

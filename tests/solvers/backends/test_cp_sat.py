@@ -22,10 +22,9 @@ from solvers.backends import lns as lns_module
 from solvers.backends.cp_sat import (
     MANY_THREADS,
     PROVING_SUBSOLVERS,
-    SHARE_UNDER_MEMORY,
-    SHARE_WHEN_NEAR,
     _Answer,
     _Phase,
+    _phases,
     _rounded_up,
     cp_sat,
 )
@@ -78,19 +77,12 @@ class Phases:
         return self._answers.pop(0)
 
 
-def no_rounds(
-    instance: DagInstance, objective: Objective, schedule: DagSchedule | None, bound: int, run: ExactRun
-) -> DownSetRounds:
-    """Stand in for the search over down-sets: it finds and proves nothing."""
-    return DownSetRounds(instance, objective, run, schedule, bound)
-
-
 @pytest.fixture
 def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
-    monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(module, "searched_down_sets", no_rounds)
+    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
+    monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
 
 
 def answer(schedule: DagSchedule | None, bound: int | None, *, is_finished: bool = False) -> _Answer:
@@ -308,15 +300,22 @@ def test_every_proving_subsolver_exists_and_proves(example_e: DagInstance, subso
     assert solver.objective_value == 15
 
 
-def test_probing_and_reinsertion_leave_the_second_phase_less_to_do(
+def test_probing_and_neighbourhoods_leave_the_second_phase_less_to_do(
     join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tests that between the phases the bound is probed and the schedule made better: here they meet."""
     first = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
-    phases = Phases(answer(first, 8))
+    phases, bounds = Phases(answer(first, 8)), []
+    plain = lns_module.improved_by_neighbourhoods
+
+    def heard(instance: DagInstance, objective: Objective, run: ExactRun, most: int, share: None) -> Outcome:
+        bounds.append(run.lower_bound)
+        return plain(instance, objective, run, most, share)
+
     monkeypatch.setattr(module, "_solve_phase", phases)
-    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8))
-    assert len(phases.asked) == 1
+    monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", heard)
+    outcome = cp_sat(join_example, Objective.MAKESPAN, exact_run(lower_bound=8, time_limit=60.0))
+    assert (len(phases.asked), bounds) == (1, [10])  # neighbourhoods know when to stop
     assert objective_value(join_example, outcome.schedule, Objective.MAKESPAN) == outcome.lower_bound == 10
 
 
@@ -362,7 +361,7 @@ def test_nothing_is_refuted_where_another_bound_proves_more_than_probing(
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, effort: climbs.append(self.bound))
     run = exact_run(time_limit=60.0)
-    found = module._without_model(instance, Objective.MAKESPAN, start, 3, run, None)
+    found = module._without_model(instance, Objective.MAKESPAN, start, 3, run, None, None)
     assert (found.schedule, found.lower_bound, climbs) == (start, 3, [3] if refutes else [])
     assert (limits[0] is not None and limits[0] < 60.0) == refutes
 
@@ -389,7 +388,6 @@ def test_placements_are_branched_on_where_that_proves_more(
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
-    monkeypatch.setattr(module, "improved_by_reinsertion", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module, "_climbed", lambda climb, *rest: climb.bound)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
@@ -427,7 +425,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
-    monkeypatch.setattr(module, "searched_down_sets", no_rounds)
+    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     run = exact_run(time_limit=time_limit)
     if time_limit is None or is_small:
         with pytest.raises(IndexError):  # a second phase is asked
@@ -443,10 +441,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
 def test_the_first_proof_gets_more_time_near_the_bound(
     split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, share: float, threads: int
 ) -> None:
-    """Tests that makespans are refuted after the first proof, in which all subsolvers take turns far from the bound.
-
-    Near it there are as many as threads, and they get more of the time.
-    """
+    """Tests that first proofs get more of the time near the bound, and that makespans are refuted after them."""
     start = heft(split_chain)
     bound = int(share * objective_value(split_chain, start, Objective.MAKESPAN))
     events: list[tuple[float, int] | str] = []
@@ -454,9 +449,6 @@ def test_the_first_proof_gets_more_time_near_the_bound(
     def solve_phase(*rest: Any) -> _Answer:
         phase = rest[6]
         events.append((phase.share, len(phase.subsolvers)))
-        assert rest[4].threads == threads
-        solver = module._solver(split_chain, rest[4], phase, 1e9)
-        assert solver.parameters.interleave_search == (len(phase.subsolvers) > threads)
         return answer(None, None)
 
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
@@ -465,47 +457,73 @@ def test_the_first_proof_gets_more_time_near_the_bound(
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: events.append("refuted"))
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     cp_sat(split_chain, Objective.MAKESPAN, replace(exact_run(threads=threads), start=start))
-    assert events[1:3] == [(SHARE_WHEN_NEAR, threads) if share > 0.9 else (SHARE_UNDER_MEMORY, 3), "refuted"]
-    assert len(events) == 5
+    proofs = [phase for phase in _phases(threads, is_guided=True, do_loads_bind=lambda: False) if phase.share_when_near]
+    shares = [phase.share_when_near if share > 0.9 else phase.share for phase in proofs]
+    assert events[1 : len(proofs) + 2] == [*((each, threads) for each in shares), "refuted"]
+    assert len(events) == len(proofs) + 4
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
-@pytest.mark.parametrize("is_binding", [True, False])
-def test_what_makes_the_schedule_of_a_phase_better(
-    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, number: int, is_binding: bool
+@pytest.mark.parametrize("is_guided", [False, True])
+def test_one_thread_begins_with_the_subsolver_that_knows_what_binds(is_guided: bool) -> None:
+    """Tests that `default_lp` comes first where loads bind, and `no_lp` elsewhere, which are asked after a look."""
+    for do_loads_bind, expected in ((True, ["default_lp", "no_lp"]), (False, ["no_lp", "default_lp"])):
+        answers = [do_loads_bind]
+        phases = _phases(1, is_guided=is_guided, do_loads_bind=answers.pop)
+        assert next(phases).subsolvers == ()
+        assert answers
+        assert [name for phase in phases for name in phase.subsolvers][:2] == expected
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9])
+def test_loads_bind_where_the_area_is_near_the_schedule(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    """Tests that large neighbourhoods begin with the best schedule, but anew after two phases where memory binds.
+    """Tests that the area bound says which subsolver one thread begins with."""
+    start = DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11])
+    asked: list[tuple[str, ...]] = []
 
-    Reinsertion comes before them after the first phase where memory does not bind.
-    """
+    def solve_phase(*rest: Any) -> _Answer:
+        asked.append(rest[6].subsolvers)
+        return answer(None, None)
+
+    monkeypatch.setattr(module, "_solve_phase", solve_phase)
+    monkeypatch.setattr(module, "area", lambda *args, **named: int(100 * share))
+    monkeypatch.setattr(module, "_value", lambda instance, objective, schedule: None if schedule is None else 100)
+    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
+    monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
+    cp_sat(join_example, Objective.MAKESPAN, replace(exact_run(threads=1), start=start))
+    assert asked[1] == (("default_lp",) if share > 0.85 else ("no_lp",))
+
+
+@pytest.mark.parametrize("begins_anew", [False, True])
+def test_what_makes_the_schedule_of_a_phase_better(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, begins_anew: bool
+) -> None:
+    """Tests that large neighbourhoods begin with the best schedule, or anew where the phase says so."""
     late = heft(split_chain)
     late = DagSchedule(gpu=late.gpu, start=late.start + 1_000_000)
-    middle = DagSchedule(gpu=late.gpu, start=late.start - 500_000)
     starts: list[DagSchedule | None] = []
     plain = lns_module.improved_by_neighbourhoods
 
     def heard(instance: DagInstance, objective: Objective, run: ExactRun, most: int, share: object) -> Outcome:
-        assert (most, run.seed) == (instance.num_tasks // module.FEWER_ITERATIONS, number)
+        assert (most, run.seed) == (instance.num_tasks // module.FEWER_ITERATIONS, 2)
         starts.append(run.start)
         return plain(instance, objective, run, 1)
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", heard)
-    monkeypatch.setattr(module, "improved_by_reinsertion", lambda *rest: middle)
-    share = np.ones(split_chain.durations.shape) if is_binding else None
-    found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), number, share)
-    expected = [None, None, late] if is_binding else [middle, late, late]
-    assert starts == [expected[number]]
+    phase = _Phase(improves=0.1, begins_anew=begins_anew)
+    found = module._improved(split_chain, Objective.MAKESPAN, late, 0, exact_run(), phase, 2, None)
+    assert starts == [None if begins_anew else late]
     assert not verify_dag_schedule(split_chain, found)
     assert objective_value(split_chain, found, Objective.MAKESPAN) < 500_000
 
 
 def test_a_better_schedule_can_be_repeated(split_chain: DagInstance) -> None:
-    """Tests that without a time limit the same schedule comes out twice, bit for bit, after each phase."""
-    for number in (0, 1):
-        runs = [
-            module._improved(split_chain, Objective.MAKESPAN, heft(split_chain), 0, exact_run(), number, None)
-            for _ in range(2)
-        ]
+    """Tests that without a time limit the same schedule comes out twice, bit for bit, however the search begins."""
+    start = heft(split_chain)
+    for begins_anew in (False, True):
+        phase = _Phase(improves=0.1, begins_anew=begins_anew)
+        runs = [module._improved(split_chain, Objective.MAKESPAN, start, 0, exact_run(), phase, 0, None) for _ in "12"]
         assert runs[0].gpu.tolist() == runs[1].gpu.tolist()
         assert runs[0].start.tolist() == runs[1].start.tolist()
 
@@ -517,7 +535,8 @@ def test_nothing_makes_the_best_schedule_worse(split_chain: DagInstance, monkeyp
     for other in (None, worse):
         outcome = Outcome(schedule=other, lower_bound=None)
         monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", lambda *rest, outcome=outcome, **named: outcome)
-        assert module._improved(split_chain, Objective.MAKESPAN, best, 0, exact_run(), 1, None) is best
+        phase = _Phase(improves=0.1)
+        assert module._improved(split_chain, Objective.MAKESPAN, best, 0, exact_run(), phase, 1, None) is best
 
 
 def test_a_heavy_model_leaves_time_to_classes_of_gpus(
@@ -540,7 +559,7 @@ def test_a_heavy_model_leaves_time_to_classes_of_gpus(
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module, "_climbed", climbed)
     run = exact_run(time_limit=60.0)
-    found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1400, run, None)
+    found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1400, run, None, None)
     assert found.lower_bound == 1420
     assert shares == [module.SHARE_OF_TRIAL, 1.0]
 
@@ -557,6 +576,6 @@ def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkey
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
     monkeypatch.setattr(module, "SHARE_OF_TRIAL", 0.5)
     run, share = exact_run(time_limit=60.0), np.ones(split_chain.durations.shape)
-    found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share)
+    found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share, None)
     assert (found.lower_bound, found.termination) == (1445, Termination.FINISHED)
     assert objective_value(split_chain, found.schedule, Objective.MAKESPAN) == 1445

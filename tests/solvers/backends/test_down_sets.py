@@ -195,7 +195,6 @@ def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch
         schedule=start, lower_bound=best.objective, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0
     )
     monkeypatch.setattr(cp_sat_module, "_solve_phase", lambda *_: phase)
-    monkeypatch.setattr(cp_sat_module, "improved_by_reinsertion", lambda *_: start)
 
     def find(rounds: DownSetRounds, *_: object, **__: object) -> int:
         rounds.schedule = best.schedule
@@ -288,7 +287,6 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
             """Prove nothing."""
             return False
 
-    monkeypatch.setattr(down_set_phase, "DownSetRounds", Rounds)
     many = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
     few = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     first, trials = (FIRST_WIDTH, False), [(TRIAL, False), (TRIAL, True)]
@@ -304,8 +302,27 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         start = solve(instance, "heft").schedule
         assert start is not None
         bound = objective_value(instance, start, Objective.MAKESPAN) - 1 if is_near else 0
-        down_set_phase.searched_down_sets(instance, Objective.MAKESPAN, start, bound, run_with())
+        rounds = Rounds(instance, Objective.MAKESPAN, run_with(), start, bound)
+        rounds.search_narrowly()
+        assert asked == [first, *trials]
+        rounds.search_widely()
         assert asked == [first, *trials, *last]
+
+
+def test_rounds_take_what_others_found() -> None:
+    """Tests that they go on with a better schedule, and that a bound of others is not called theirs."""
+    instance = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    start, best = solve(instance, "heft").schedule, solve(instance, "cp-sat").schedule
+    rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), start, 5)
+    rounds.has_proved = True
+    rounds.take(best, 5)
+    assert (rounds.schedule, rounds.bound, rounds.has_proved) == (best, 5, True)
+    rounds.take(best, 6)
+    assert (rounds.bound, rounds.has_proved) == (6, False)
+    rounds.take(best, rounds.value or 0)
+    assert rounds.is_settled
+    rounds.search_widely()  # nothing is left to do
+    assert not rounds.has_proved
 
 
 def test_rounds_for_a_proof_take_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
