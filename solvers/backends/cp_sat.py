@@ -523,7 +523,7 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
         return
     yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), effort=0.5)
     proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.3, effort=EFFORT_OF_PROOF, raises=True)
-    yield replace(proof, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
+    yield replace(proof, share=0.15, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
     yield replace(proof, share=0.4, effort=10.0, improves=0.2, raises=False, widens=True)
     yield _Phase(subsolvers=PROVING_SUBSOLVERS[1 : threads + 1])
 
