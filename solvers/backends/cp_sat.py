@@ -19,7 +19,7 @@ from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from heuristics.dag.list_scheduling import place_by_list, within_memory
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
-from solvers.backends.down_sets import DownSetRounds
+from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.run.contradiction import raise_contradiction
@@ -179,7 +179,7 @@ def cp_sat(
                 backend_seconds=seconds,
                 solver=asked,
             )
-        if phase.share_when_near and _is_near(at_most, bound):
+        if phase.share_when_near and is_near(at_most, bound, NEAR):
             phase = replace(phase, share=phase.share_when_near, effort=EFFORT_WHEN_NEAR)
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
             break
@@ -212,7 +212,8 @@ def cp_sat(
             found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         if number == 0 and share is not None and phase.improves:
-            trial = SHARE_OF_NEAR_TRIAL if _is_near(_value(instance, objective, schedule), bound) else SHARE_OF_TRIAL
+            near = is_near(_value(instance, objective, schedule), bound, NEAR)
+            trial = SHARE_OF_NEAR_TRIAL if near else SHARE_OF_TRIAL
             bound, branching, _ = _tried(instance, schedule, bound, run, trial)
         if phase.widens and rounds is not None:
             rounds.take(schedule, bound)
@@ -220,7 +221,7 @@ def cp_sat(
         elif not phase.raises:
             continue
         elif branching is not None:
-            near = _is_near(_value(instance, objective, schedule), bound)
+            near = is_near(_value(instance, objective, schedule), bound, NEAR)
             schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
             schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
         elif refutes:
@@ -536,11 +537,6 @@ def _is_small(instance: DagInstance) -> bool:
 def _value(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
     """Return the objective of a schedule, None without one."""
     return None if schedule is None else objective_value(instance, schedule, objective)
-
-
-def _is_near(value: int | None, bound: int) -> bool:
-    """Say whether a bound is within `NEAR` of an objective."""
-    return value is not None and value - bound <= NEAR * value
 
 
 def _better(

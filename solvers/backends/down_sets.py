@@ -70,8 +70,7 @@ class DownSetRounds:
     @property
     def is_near(self) -> bool:
         """Whether the bound is so near to the objective of the schedule that a search may well prove it."""
-        value = self.value
-        return value is not None and value - self.bound <= NEAR * value
+        return is_near(self.value, self.bound, NEAR)
 
     @property
     def exact_share(self) -> float:
@@ -235,6 +234,11 @@ class DownSetRounds:
     def _possible_directions(self) -> list[bool]:
         """Return the directions in which the objective can be searched for."""
         return [False, True] if Objective(self._objective) is Objective.MAKESPAN else [False]
+
+
+def is_near(value: int | None, bound: int, share: float) -> bool:
+    """Say whether a bound is within a share of an objective, which may be missing."""
+    return value is not None and value - bound <= share * value
 
 
 WINDOWS_KEPT = 16

@@ -400,10 +400,9 @@ def lns(instance: DagInstance, objective: Objective, run: ExactRun, *, iteration
        schedule keeps the memory limits, CP-SAT looks for a placement that does (`packed_schedule`).
     2. *Reinsertion* (`ReinsertionSearch`): simulated annealing whose moves take 1 to 60 tasks out around a critical one
        and put each back where the longest way through it is shortest, with prices on wasting the GPUs' time and on
-       exceeding their memory, which plans may do on the way. Where
-       memory binds and tasks are many, the price is on leaving the GPUs on which the linear program of `placed_paths`
-       puts a task, every second portion of moves has no price, and the search begins at a list schedule that counts
-       the price as time.
+       exceeding their memory, which plans may do on the way. Where memory binds and tasks are many, the price is on
+       leaving the GPUs on which the linear program of `placed_paths` puts a task, every second portion of moves has no
+       price, and the search begins at a list schedule that counts the price as time.
     3. *Windows* (`repair_window`): in the second half CP-SAT also decides whether a stretch of the incumbent can be
        rearranged for a better schedule, everything else being fixed.
 

@@ -465,7 +465,7 @@ def test_the_first_proof_gets_more_time_near_the_bound(
 
 @pytest.mark.parametrize("is_guided", [False, True])
 def test_one_thread_begins_with_the_subsolver_that_knows_what_binds(is_guided: bool) -> None:
-    """Tests that `default_lp` comes first where loads bind, and `no_lp` elsewhere, which are asked after a look."""
+    """Tests that `default_lp` comes first where loads bind and `no_lp` elsewhere, and that the look comes before."""
     for do_loads_bind, expected in ((True, ["default_lp", "no_lp"]), (False, ["no_lp", "default_lp"])):
         answers = [do_loads_bind]
         phases = _phases(1, is_guided=is_guided, do_loads_bind=answers.pop)
