@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -49,11 +50,12 @@ class DownSetRounds:
         self, instance: DagInstance, objective: Objective, run: ExactRun, schedule: DagSchedule | None, bound: int
     ) -> None:
         self.schedule, self.bound = schedule, bound
-        self.is_infeasible = self.has_proved = self._prefers_settled = False
+        self.is_infeasible = self.has_proved = self._prefers_settled = self._has_gone_wide = False
         self.why_not_wider: str | None = None
         self._instance, self._objective, self._run = instance, objective, run
         self._search = DownSetSearch(instance, objective)
         self._exact_depth: dict[bool, int] = {}
+        self._widest: dict[tuple[bool, bool], float] = {}
         self._climbs_backwards: bool | None = None
         self._windows = lru_cache(maxsize=WINDOWS_KEPT)(self._search.windows)  # probing takes up to a second
 
@@ -78,7 +80,13 @@ class DownSetRounds:
         return max(self._exact_depth.values(), default=0) / max(self._instance.num_tasks, 1)
 
     def round(
-        self, width: int, should_stop: Callable[[], bool], *, until_dropped: bool = False, settles: bool = False
+        self,
+        width: int,
+        should_stop: Callable[[], bool],
+        *,
+        until_dropped: bool = False,
+        settles: bool = False,
+        backwards: bool | None = None,
     ) -> int:
         """Search with layers of some width and return how many of them a search went through before it dropped a label.
 
@@ -96,10 +104,12 @@ class DownSetRounds:
             Whether only a proof matters: then each search stops at the first label that it has to drop.
         settles
             Whether to settle labels, as in `DownSetSearch.search`; layers are then narrower by `SETTLED_PART`.
+        backwards
+            The only direction of time to search in; None for the rule above.
         """
         deepest = 0
-        directions = self._directions()
-        if until_dropped:
+        directions = self._directions() if backwards is None else [backwards]
+        if until_dropped and backwards is None:
             directions += [other for other in self._possible_directions() if other not in directions]
         for backwards in directions:
             again = True
@@ -155,6 +165,22 @@ class DownSetRounds:
             for settles in (False, True)
         )
         self._prefers_settled = settled >= ALMOST * plain or (do_settled_raise and not do_plain_raise)
+        self._search_where_few_are_foreseen()
+
+    def _search_where_few_are_foreseen(self) -> None:
+        """Try a proof in one wide round, in the direction and with labels of which narrow rounds foresee the fewest."""
+        least = {way: self._cost(*way) for way in self._widest}
+        backwards, settles = min(least, key=least.__getitem__, default=(False, False))
+        if self.is_settled or least.get((backwards, settles), math.inf) > WIDE or self._run.should_stop():
+            return
+        self._has_gone_wide = True
+        self.round(
+            WIDE, self._run.stops_after(FORESEEN_SHARE), until_dropped=True, settles=settles, backwards=backwards
+        )
+
+    def _cost(self, backwards: bool, settles: bool) -> float:
+        """Return the labels that are foreseen for the widest layer, counted as plain ones."""
+        return self._widest[backwards, settles] * (SETTLED_PART if settles else 1)
 
     def search_widely(self) -> None:
         """Try a proof in two wide rounds, the first with labels of the kind that did better in narrow ones.
@@ -162,7 +188,7 @@ class DownSetRounds:
         Where a proof is unlikely, one round looks for a schedule instead.
         """
         run, settles = self._run, self._prefers_settled
-        if self.is_settled or run.should_stop():
+        if self.is_settled or self._has_gone_wide or run.should_stop():
             return
         is_narrow = count_down_sets(self._instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS
         if self.exact_share >= DEEP or (self.is_near and is_narrow):
@@ -210,6 +236,8 @@ class DownSetRounds:
                 self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
                 if found.width == 0:
                     self.why_not_wider = f"horizon: expected fewer than {NOWHERE // 2} ticks, got more."
+        if until_dropped:
+            self._widest[backwards, settles] = found.widest
         self._exact_depth[backwards] = max(self._exact_depth.get(backwards, 0), found.exact_depth)
         if found.schedule is not None:
             new = objective_value(self._instance, found.schedule, self._objective)
@@ -386,6 +414,9 @@ ALMOST = 0.9
 """Labels are settled in the first wide round if only settled ones raised the bound, or if their trial went through at
 least this share of the layers of the other one, because they multiply more slowly from layer to layer.
 """
+
+FORESEEN_SHARE = 0.6
+"""Share of the time that is left for a wide round as soon as narrow ones foresee that it drops no label, at most."""
 
 WIDE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.8, 0.3
 """Width of the last rounds for a proof, and their shares of the time that is left, at most: of the kind of labels that

@@ -191,11 +191,12 @@ def _next_comparable(
     """Return the next entry whose digest is nowhere above or nowhere below another one, and which; the end if none is.
 
     It is a loop of its own because every call counts references, and has no branches within a digest because the
-    compiler then compares several heads at once.
+    compiler then compares several heads at once; it does so only if it does not know how many there are, which makes
+    searches with large groups half as long again otherwise.
     """
     for other in range(entry, end):
         least, most = np.int32(0), np.int32(0)
-        for which in range(DIGEST):
+        for which in range(len(digest)):
             difference = np.int32(digests[other, which] - digest[which])
             least, most = min(least, difference), max(most, difference)
         if most <= 0 or least >= 0:

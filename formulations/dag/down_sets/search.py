@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -48,6 +49,8 @@ class Found:
         Number of layers in which nothing had been dropped.
     num_labels
         Number of labels that were kept in all layers.
+    widest
+        Labels in the widest layer of a search that drops none, as `predicted_width` foresees it.
     """
 
     schedule: DagSchedule | None
@@ -55,6 +58,7 @@ class Found:
     width: int = 0
     exact_depth: int = 0
     num_labels: int = 0
+    widest: float = math.inf
 
 
 class DownSetSearch:
@@ -144,6 +148,7 @@ class DownSetSearch:
             width=layers.width,
             exact_depth=layers.exact_depth,
             num_labels=layers.num_labels,
+            widest=predicted_width(layers.exact_sizes, self._instance.num_tasks),
         )
 
     def _schedule(self, space: SearchSpace, heads: NDArray[np.int32], *, backwards: bool) -> DagSchedule:
@@ -156,14 +161,36 @@ class DownSetSearch:
         return left_shift(self._instance, gpu, start)
 
 
+LAYERS_OF_GROWTH = 3
+"""Layers whose growth is taken for that of the next one."""
+
+
+def predicted_width(sizes: list[int], num_tasks: int) -> float:
+    """Foresee how many labels the widest layer has, from the first layers.
+
+    It is as if the logarithm of the growth from layer to layer fell evenly to 0 in the middle layer. On an fft of 39
+    and a stencil of 64 tasks this foresees 40,000 and 35,000 labels from layers of up to 10,000, where there are 14,000
+    and 15,000; in the other direction of time millions.
+    """
+    if not sizes:
+        return math.inf
+    if sizes[-1] == 0:
+        return max(sizes)
+    before = sizes[-1 - LAYERS_OF_GROWTH] if len(sizes) > LAYERS_OF_GROWTH else 1
+    growth = (sizes[-1] / before) ** (1.0 / min(len(sizes), LAYERS_OF_GROWTH))
+    layers = max(num_tasks / 2 - len(sizes), 0.0)
+    return max(*sizes, sizes[-1] * max(growth, 1.0) ** (layers / 2))
+
+
 SPREAD = 4
 """Places for the children of a layer, as a multiple of the width, because loads refute most of them."""
 
 MOST_BYTES = 800_000_000
 """Largest memory of the labels of two layers."""
 
-BRIEF = Effort(rounds=3, is_thorough=False)
-"""Effort of the test of every label. More rounds hardly refute more, and take longer."""
+BRIEF = Effort(rounds=8, is_thorough=False)
+"""Effort of the test of every label. With 8 rounds instead of 3 an fft of 39 tasks takes a third fewer labels and a
+sixth less time, and a stencil of 64 tasks 4 % fewer and 8 % less; 20 rounds do as 8 do."""
 
 LOOK = 0.05
 """Seconds between two calls of `should_stop`."""
@@ -187,10 +214,13 @@ class Layers:
         Layers that are done: tasks that have started.
     exact_depth, num_labels
         As in `Found`.
+    exact_sizes
+        Number of labels in each layer before the first that has dropped one.
     """
 
     def __init__(self, space: SearchSpace, net: Network, width: int, threads: int, *, settles: bool) -> None:
         self.depth, self.exact_depth, self.num_labels = 0, 0, 0
+        self.exact_sizes: list[int] = []
         # A copy for every further thread, because threads would contend for the reference counts of shared arrays.
         self._spaces = [space, *(_copy(space) for _ in range(threads - 1))]
         self._network, self._settles = net, settles
@@ -278,6 +308,7 @@ class Layers:
             best = best[: self.width]
         if self.exact_depth == self.depth - 1 and not has_dropped:
             self.exact_depth = self.depth
+            self.exact_sizes.append(len(best))
         self.num_labels += len(best)
         self._sequence = [places[best[part[best] == number]] for number in range(len(survivors))]
 

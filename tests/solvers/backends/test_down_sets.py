@@ -277,7 +277,7 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     class Rounds(DownSetRounds):
         """Remembers widths and whether labels are settled, and finds nothing."""
 
-        def round(self, width: int, should_stop: object, *, until_dropped: bool = False, settles: bool = False) -> int:
+        def round(self, width: int, should_stop: object, *, settles: bool = False, **rest: bool | None) -> int:
             """Remember."""
             asked.append((width, settles))
             self._exact_depth[False] = max(depths.values())
@@ -307,6 +307,36 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         assert asked == [first, *trials]
         rounds.search_widely()
         assert asked == [first, *trials, *last]
+
+
+def test_a_wide_round_comes_at_once_where_few_labels_are_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests which direction and labels it takes, settled ones counting fourfold, and that no wide round follows it."""
+    foreseen: dict[tuple[bool, bool], float] = {}
+    asked: list[tuple[int, bool, bool | None]] = []
+
+    def search(rounds: DownSetRounds, width: int, should_stop: object, **how: bool | None) -> int:
+        """Remember wide rounds, and foresee after narrow ones."""
+        if width == WIDE:
+            asked.append((width, bool(how["settles"]), how["backwards"]))
+        rounds._widest.update(foreseen)
+        return 0
+
+    monkeypatch.setattr(DownSetRounds, "round", search)
+    monkeypatch.setattr(DownSetRounds, "climb", lambda *_, settles: False)
+    instance = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    start = solve(instance, "heft").schedule
+    for plain, settled, expected in (
+        (WIDE, WIDE, (WIDE, False, False)),
+        (WIDE, WIDE // 5, (WIDE, True, True)),
+        (WIDE + 1, WIDE, None),
+    ):
+        asked.clear()
+        foreseen.update({(False, False): plain, (True, True): settled})
+        rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), start, 0)
+        rounds.search_narrowly()
+        assert asked == [expected] * (expected is not None)
+        rounds.search_widely()
+        assert asked == [expected] * (expected is not None)
 
 
 def test_rounds_take_what_others_found() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from formulations.dag.down_sets import search as layers
-from formulations.dag.down_sets.search import DownSetSearch, Found
+from formulations.dag.down_sets.search import DownSetSearch, Found, predicted_width
 from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
@@ -188,3 +190,13 @@ def test_transfers_beyond_the_range_only_keep_tasks_together() -> None:
     found = searched(instance, Objective.MAKESPAN, 4)
     assert found.schedule is not None
     assert found.schedule.gpu.tolist() in ([0, 0], [1, 1])
+
+
+def test_foresees_the_widest_layer() -> None:
+    """Tests the growth that falls evenly up to the middle layer, and what is known without it."""
+    assert predicted_width([2, 4, 8, 16], 20) == 16 * 2**3
+    assert predicted_width([2, 4], 20) == pytest.approx(4 * 2**4)
+    assert predicted_width([2, 4, 8, 7, 6, 5], 20) == 8
+    assert predicted_width([2, 4, 8, 16], 6) == 16
+    assert predicted_width([2, 4, 0], 20) == 4
+    assert predicted_width([], 20) == math.inf
