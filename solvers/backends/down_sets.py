@@ -174,9 +174,7 @@ class DownSetRounds:
         if self.is_settled or least.get((backwards, settles), math.inf) > WIDE or self._run.should_stop():
             return
         self._has_gone_wide = True
-        self.round(
-            WIDE, self._run.stops_after(FORESEEN_SHARE), until_dropped=True, settles=settles, backwards=backwards
-        )
+        self.round(WIDE, self._run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles, backwards=backwards)
 
     def _cost(self, backwards: bool, settles: bool) -> float:
         """Return the labels that are foreseen for the widest layer, counted as plain ones."""
@@ -414,9 +412,6 @@ ALMOST = 0.9
 """Labels are settled in the first wide round if only settled ones raised the bound, or if their trial went through at
 least this share of the layers of the other one, because they multiply more slowly from layer to layer.
 """
-
-FORESEEN_SHARE = 0.6
-"""Share of the time that is left for a wide round as soon as narrow ones foresee that it drops no label, at most."""
 
 WIDE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.8, 0.3
 """Width of the last rounds for a proof, and their shares of the time that is left, at most: of the kind of labels that

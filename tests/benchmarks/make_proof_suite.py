@@ -4,7 +4,7 @@ Every combination of five sizes, four clusters and three ratios of communication
 so that each meets several sizes and clusters; every other instance has consistent durations. Nothing was chosen or
 left out by how hard it turned out to be. The files are the suite: should a generator change, they stay.
 
-`--draw SEED --count N --out FOLDER` draws other instances of the same families, most of them with memory limits, so
+`--draw SEED --count N --sizes LOW HIGH --out FOLDER` draws other instances of the same families, most of them with memory limits, so
 that a comparison can use instances that nobody has seen before.
 """
 
@@ -73,12 +73,12 @@ DRAWN_TIGHTNESSES = (None, 0.5, 0.7, 0.85)
 """What the drawn instances differ in; families take turns, everything else is drawn for each instance by itself."""
 
 
-def draw(seed: int, count: int) -> Iterator[DagInstance]:
-    """Draw instances of all families in turn."""
+def draw(seed: int, count: int, sizes: tuple[int, int]) -> Iterator[DagInstance]:
+    """Draw instances of all families in turn, of sizes from the first to below the second."""
     rng = np.random.default_rng(seed)
     for number in range(count):
         family = FAMILIES[number % len(FAMILIES)]
-        tasks = int(rng.integers(*DRAWN_SIZES))
+        tasks = int(rng.integers(*sizes))
         cluster, ratio = str(rng.choice(DRAWN_CLUSTERS)), float(rng.choice(RATIOS))
         tightness = DRAWN_TIGHTNESSES[int(rng.integers(len(DRAWN_TIGHTNESSES)))]
         cost = CostModel(ccr=ratio, consistency=float(rng.integers(2)), memory_tightness=tightness)
@@ -93,11 +93,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draw", type=int, default=None, help="seed of instances to draw; the stored suite without it")
     parser.add_argument("--count", type=int, default=60, help="how many to draw")
+    parser.add_argument(
+        "--sizes", type=int, nargs=2, default=DRAWN_SIZES, help="tasks: from the first to below the second"
+    )
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args()
     stored = (make(number) for number in range(len(SIZES) * len(CLUSTERS) * len(RATIOS)))
     options.out.mkdir(exist_ok=True)
-    for instance in stored if options.draw is None else draw(options.draw, options.count):
+    for instance in stored if options.draw is None else draw(options.draw, options.count, tuple(options.sizes)):
         text = json.dumps(json.loads(dag_instance_to_json(instance)), separators=(",", ":"))
         (options.out / f"{instance.name}.json").write_text(text + "\n", encoding="utf-8")
         print(f"{instance.name}: {instance.num_tasks} tasks, {instance.num_gpus} GPUs, {instance.num_edges} edges")
