@@ -211,9 +211,11 @@ def cp_sat(
         if hands_over:
             found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
+        at_most = _value(instance, objective, schedule)
+        if at_most is not None and at_most <= bound:
+            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         if number == 0 and share is not None and phase.improves:
-            near = is_near(_value(instance, objective, schedule), bound, NEAR)
-            trial = SHARE_OF_NEAR_TRIAL if near else SHARE_OF_TRIAL
+            trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
             bound, branching, _ = _tried(instance, schedule, bound, run, trial)
         if phase.widens and rounds is not None:
             rounds.take(schedule, bound)

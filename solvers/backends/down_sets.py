@@ -153,6 +153,8 @@ class DownSetRounds:
     def search_narrowly(self) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
+        Where these foresee that a wide round drops no label, it follows at once, and `search_widely` does nothing.
+
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
         run = self._run

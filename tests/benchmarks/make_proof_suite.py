@@ -4,8 +4,8 @@ Every combination of five sizes, four clusters and three ratios of communication
 so that each meets several sizes and clusters; every other instance has consistent durations. Nothing was chosen or
 left out by how hard it turned out to be. The files are the suite: should a generator change, they stay.
 
-`--draw SEED --count N --sizes LOW HIGH --out FOLDER` draws other instances of the same families, most of them with memory limits, so
-that a comparison can use instances that nobody has seen before.
+`--draw SEED --count N --sizes LOW HIGH --out FOLDER` draws other instances of the same families, most of them with
+memory limits, so that a comparison can use instances that nobody has seen before.
 """
 
 from __future__ import annotations
