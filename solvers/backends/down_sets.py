@@ -171,16 +171,12 @@ class DownSetRounds:
 
     def _search_where_few_are_foreseen(self) -> None:
         """Try a proof in one wide round, in the direction and with labels of which narrow rounds foresee the fewest."""
-        least = {way: self._cost(*way) for way in self._widest}
-        backwards, settles = min(least, key=least.__getitem__, default=(False, False))
-        if self.is_settled or least.get((backwards, settles), math.inf) > WIDE or self._run.should_stop():
+        cost = {way: widest * (SETTLED_PART if way[1] else 1) for way, widest in self._widest.items()}
+        if self.is_settled or min(cost.values(), default=math.inf) > WIDE or self._run.should_stop():
             return
+        backwards, settles = min(cost, key=cost.__getitem__)
         self._has_gone_wide = True
         self.round(WIDE, self._run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles, backwards=backwards)
-
-    def _cost(self, backwards: bool, settles: bool) -> float:
-        """Return the labels that are foreseen for the widest layer, counted as plain ones."""
-        return self._widest[backwards, settles] * (SETTLED_PART if settles else 1)
 
     def search_widely(self) -> None:
         """Try a proof in two wide rounds, the first with labels of the kind that did better in narrow ones.
@@ -236,7 +232,7 @@ class DownSetRounds:
                 self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
                 if found.width == 0:
                     self.why_not_wider = f"horizon: expected fewer than {NOWHERE // 2} ticks, got more."
-        if until_dropped:
+        if until_dropped and value is not None and at_most == value - 1:  # others say nothing of a proof
             self._widest[backwards, settles] = found.widest
         self._exact_depth[backwards] = max(self._exact_depth.get(backwards, 0), found.exact_depth)
         if found.schedule is not None:

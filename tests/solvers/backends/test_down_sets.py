@@ -339,6 +339,16 @@ def test_a_wide_round_comes_at_once_where_few_labels_are_foreseen(monkeypatch: p
         assert asked == [expected] * (expected is not None)
 
 
+def test_only_attempts_at_a_proof_foresee_labels() -> None:
+    """Tests that a search within a smaller objective, which needs fewer labels, does not count."""
+    instance = generate("stencil", tasks=25, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
+    assert rounds.value is not None
+    for at_most, number in ((rounds.value - 2, 0), (rounds.value - 1, 1)):
+        rounds._search_once(at_most, 1, lambda: False, backwards=False, until_dropped=True, settles=False)
+        assert len(rounds._widest) == number
+
+
 def test_rounds_take_what_others_found() -> None:
     """Tests that they go on with a better schedule, and that a bound of others is not called theirs."""
     instance = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
