@@ -52,7 +52,7 @@ class ChakraNode:
         value = self.attributes.get(name)
         if value is None:
             return None
-        if isinstance(value, str | list) or value != int(value):
+        if not isinstance(value, int) and not (isinstance(value, float) and value.is_integer()):
             raise ValueError(f"node {self.number}: expected an integer as {name}, got {value!r}.")
         return int(value)
 

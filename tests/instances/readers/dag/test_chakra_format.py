@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 
 import pytest
 
@@ -45,6 +46,16 @@ def test_values_of_every_type() -> None:
     assert found.attributes == {"a": 1.5, "b": -2, "c": 5, "d": "text"}
     with pytest.raises(ValueError, match=r"node 4: expected an integer as a, got 1.5\."):
         found.integer("a")
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan])
+def test_no_integer_is_beyond_all_numbers(value: float) -> None:
+    """Tests values that JSON can give, `1e999` among them."""
+    read = ChakraNode(
+        number=4, name="", kind="compute", data_deps=(), ctrl_deps=(), duration_micros=0.0, attributes={"a": value}
+    )
+    with pytest.raises(ValueError, match=rf"node 4: expected an integer as a, got {value}\."):
+        read.integer("a")
 
 
 @pytest.mark.parametrize(
