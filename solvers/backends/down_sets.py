@@ -111,13 +111,13 @@ class DownSetRounds:
         directions = self._directions() if backwards is None else [backwards]
         if until_dropped and backwards is None:
             directions += [other for other in self._possible_directions() if other not in directions]
-        for backwards in directions:
+        for direction in directions:
             again = True
             while again and not self.is_settled and not should_stop():
                 value = self.value
                 at_most = None if value is None else value - 1
                 found = self._search_once(
-                    at_most, width, should_stop, backwards=backwards, until_dropped=until_dropped, settles=settles
+                    at_most, width, should_stop, backwards=direction, until_dropped=until_dropped, settles=settles
                 )
                 deepest = max(deepest, found.exact_depth)
                 again = self.value != value and (found.is_complete or width <= FIRST_WIDTH)
@@ -232,7 +232,7 @@ class DownSetRounds:
                 self.why_not_wider = f"memory: expected at most {found.width} labels in each layer, got more."
                 if found.width == 0:
                     self.why_not_wider = f"horizon: expected fewer than {NOWHERE // 2} ticks, got more."
-        if until_dropped and value is not None and at_most == value - 1:  # others say nothing of a proof
+        if until_dropped and value is not None and at_most == value - 1:  # smaller objectives need fewer labels
             self._widest[backwards, settles] = found.widest
         self._exact_depth[backwards] = max(self._exact_depth.get(backwards, 0), found.exact_depth)
         if found.schedule is not None:

@@ -191,8 +191,8 @@ def _next_comparable(
     """Return the next entry whose digest is nowhere above or nowhere below another one, and which; the end if none is.
 
     It is a loop of its own because every call counts references, and has no branches within a digest because the
-    compiler then compares several heads at once; it does so only if it does not know how many there are, which makes
-    searches with large groups half as long again otherwise.
+    compiler then compares several heads at once. It does so only if it does not know how many there are: it would
+    unroll `range(DIGEST)`, and searches with large groups would take up to 1.4 times as long.
     """
     for other in range(entry, end):
         least, most = np.int32(0), np.int32(0)

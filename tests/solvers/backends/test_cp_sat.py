@@ -402,6 +402,20 @@ def test_placements_are_branched_on_where_that_proves_more(
     assert objective_value(split_chain, outcome.schedule, Objective.MAKESPAN) == 1445
 
 
+def test_neighbourhoods_that_meet_the_bound_end_it(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that neither branching nor a second phase follows a schedule that is known to be optimal."""
+    better = heft(split_chain)
+    value = objective_value(split_chain, better, Objective.MAKESPAN)
+    phases = Phases(answer(DagSchedule(gpu=better.gpu, start=2 * better.start), None))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    monkeypatch.setattr(module, "probing", lambda *args, **named: value)
+    monkeypatch.setattr(module, "_improved", lambda *rest: better)
+    monkeypatch.setattr(module, "_tried", lambda *rest: pytest.fail("branching was tried"))
+    outcome = cp_sat(split_chain, Objective.MAKESPAN, exact_run(time_limit=60.0))
+    assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (better, value, Termination.FINISHED)
+    assert len(phases.asked) == 1
+
+
 @pytest.mark.parametrize(("time_limit", "is_small"), [(60.0, False), (None, False), (60.0, True)])
 def test_a_model_with_far_worse_schedules_is_given_up(
     split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None, is_small: bool
