@@ -108,13 +108,13 @@ def cp_sat(
     """Solve an instance with CP-SAT.
 
     With fewer than 8 threads a run has four or five phases, and each narrows the windows of the next (`_phases`). A
-    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. A proof follows, where memory
-    binds one thread tries two, then the narrow part of a search over down-sets (`DownSetRounds`), another proof, the
-    wide part of that search, and a last proof. Where memory binds, before down-sets makespans are refuted
-    (`MemoryRefutation`), or placements are branched on where that soon proves more (`_Branching`). Under a time limit,
-    a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
-    neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
-    everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
+    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. Few labels for down-sets are
+    tried for a proof (`DownSetRounds`), then CP-SAT, where memory binds one thread tries twice, then the narrow part of
+    the search over down-sets, another proof, the wide part of that search, and a last proof. Where memory binds, before
+    down-sets makespans are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more
+    (`_Branching`). Under a time limit, a model that turns out to be too heavy, or on a large instance to find far worse
+    schedules than large neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or
+    more one phase does everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
 
     Parameters
     ----------
@@ -211,6 +211,12 @@ def cp_sat(
         if hands_over:
             found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
+        if number == 0 and phase.improves and is_small and is_free:
+            brief = DownSetRounds(instance, objective, run, schedule, bound)
+            brief.search_briefly()
+            schedule, bound = brief.schedule, brief.bound
+            if brief.has_proved and brief.is_settled:
+                return brief.outcome(backend_seconds=seconds)
         at_most = _value(instance, objective, schedule)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)

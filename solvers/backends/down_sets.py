@@ -150,6 +150,11 @@ class DownSetRounds:
         if bound > self.bound:
             self.bound, self.has_proved = bound, False
 
+    def search_briefly(self) -> None:
+        """Try a proof in about a second, with few labels of both kinds."""
+        for settles in (True, False):
+            self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
+
     def search_narrowly(self) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
@@ -392,6 +397,10 @@ CLIMB = 500
 
 SETTLED_SHARE, CLIMB_SHARE = 0.12, 0.25
 """Shares of the time that is left for raising the bound after the first round, with settled labels and in all."""
+
+FEW_LABELS = 1_000
+"""Width of the rounds that come before all other proofs. They prove 16 of 82 instances that had taken more than 3
+seconds, in one at most; four times as many labels prove 19, and take twice as long."""
 
 TRIAL = 10_000
 """Width of the first rounds for a proof. From the best schedules on it proves 33 of 60 instances of 30 to 100 tasks."""

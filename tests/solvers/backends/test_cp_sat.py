@@ -81,6 +81,7 @@ class Phases:
 def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
+    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
 

@@ -209,6 +209,24 @@ def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch
     assert result.bound.solver.startswith("ortools")
 
 
+def test_a_proof_with_few_labels_comes_before_the_first_one_by_cp_sat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that cp-sat asks its solver for a first schedule only where few labels prove the optimum."""
+    instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    phases: list[tuple[Any, ...]] = []
+
+    def look(*arguments: Any) -> cp_sat_module._Answer:
+        phases.append(arguments)
+        start = solve(instance, "heft").schedule
+        return cp_sat_module._Answer(start, 0, is_infeasible=False, is_finished=False, seconds=0.0, effort=0.0)
+
+    monkeypatch.setattr(cp_sat_module, "_solve_phase", look)
+    monkeypatch.setattr(cp_sat_module, "probing", lambda *_, **__: 0)
+    result = solve(instance, "cp-sat", bounds=[], threads=1)
+    assert (result.status, len(phases)) == (Status.OPTIMAL, 1)
+    assert result.bound is not None
+    assert result.bound.proof == PROOF
+
+
 WEIGHTED = Objective.WEIGHTED_COMPLETION
 
 
