@@ -17,6 +17,7 @@ from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from heuristics.dag.list_scheduling import place_by_list, within_memory
+from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import DownSetRounds, is_near
@@ -212,8 +213,11 @@ def cp_sat(
             found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         if number == 0 and phase.improves and is_small and is_free:
-            brief = DownSetRounds(instance, objective, run, schedule, bound)
+            watch, brief = Stopwatch(), DownSetRounds(instance, objective, run, schedule, bound)
             brief.search_briefly()
+            if run.seconds_left() >= MUCH_TIME * watch.seconds:
+                rounds = brief
+                rounds.search_narrowly()
             schedule, bound = brief.schedule, brief.bound
             if brief.has_proved and brief.is_settled:
                 return brief.outcome(backend_seconds=seconds)
@@ -226,6 +230,7 @@ def cp_sat(
         if phase.widens and rounds is not None:
             rounds.take(schedule, bound)
             rounds.search_widely()
+            schedule, bound = rounds.schedule, rounds.bound
         elif not phase.raises:
             continue
         elif branching is not None:
@@ -237,13 +242,12 @@ def cp_sat(
             refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
             effort_left -= refutation.effort
-        if phase.raises and is_small and is_free:
+        if phase.raises and rounds is None and is_small and is_free:
             rounds = DownSetRounds(instance, objective, run, schedule, bound)
             rounds.search_narrowly()
-        if rounds is not None:
             schedule, bound = rounds.schedule, rounds.bound
-            if rounds.has_proved and rounds.is_settled:  # no word of CP-SAT: it can be asked to confirm
-                return rounds.outcome(backend_seconds=seconds)
+        if rounds is not None and rounds.has_proved and rounds.is_settled:
+            return rounds.outcome(backend_seconds=seconds)  # no word of CP-SAT: it can be asked to confirm
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
@@ -332,6 +336,10 @@ prove more than all else to go on; the second one where the bound is near the sc
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
 
+MUCH_TIME = 30
+"""The narrow part of the search over down-sets comes before the first proof by CP-SAT if so many times as much time is
+left as the rounds before it took: on most graphs it then takes a tenth of that time, and the first proof three."""
+
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
 
@@ -371,7 +379,9 @@ def _improved(
         lower_bound=bound,
         seed=run.seed + number,
     )
-    most = instance.num_tasks if run.time_limit is not None else max(1, instance.num_tasks // FEWER_ITERATIONS)
+    most = max(1, instance.num_tasks // FEWER_ITERATIONS)
+    if run.time_limit is not None:
+        most = ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, limited, most, share=share)
     return _better(instance, objective, schedule, found.schedule)
 
@@ -399,7 +409,7 @@ LEAST_SHARE = 0.02
 presolve, which heeds no limit, would end up to a second too late (measured with 65 tasks and a limit of 20 seconds)."""
 
 ITERATIONS_PER_TASK = 2
-"""Iterations of `lns` for each task, at most, before branching on placements goes on."""
+"""Iterations of `lns` for each task, at most, between phases and before branching on placements goes on."""
 
 SHARE_OF_PATHS = 0.3
 """Largest share of the time that is left for the bound of all paths with placement, where memory binds."""
@@ -533,8 +543,9 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
     yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), effort=0.5)
     proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.3, effort=EFFORT_OF_PROOF, raises=True)
     yield replace(proof, share=0.15, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
-    yield replace(proof, share=0.4, effort=10.0, improves=0.2, raises=False, widens=True)
-    yield _Phase(subsolvers=PROVING_SUBSOLVERS[1 : threads + 1])
+    others = PROVING_SUBSOLVERS[1 : threads + 1]
+    yield replace(proof, subsolvers=others, share=0.4, effort=10.0, improves=0.2, raises=False, widens=True)
+    yield _Phase(subsolvers=PROVING_SUBSOLVERS[:threads])
 
 
 def _is_small(instance: DagInstance) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -401,6 +402,31 @@ def test_placements_are_branched_on_where_that_proves_more(
     outcome = cp_sat(split_chain, Objective.MAKESPAN, run)
     assert (outcome.lower_bound, climbs, len(phases.asked)) == (1445, [], 2)
     assert objective_value(split_chain, outcome.schedule, Objective.MAKESPAN) == 1445
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(1.0, ["phase", "few", "narrow", "phase"]), (10.0, ["phase", "few", "phase", "narrow"])],
+)
+def test_narrow_rounds_come_before_the_first_proof_where_much_time_is_left(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch, seconds: float, expected: list[str]
+) -> None:
+    """Tests that what the rounds with few labels took decides, and that narrow rounds come only once."""
+    events: list[str] = []
+
+    def solve_phase(*_: Any) -> _Answer:
+        events.append("phase")
+        return answer(DagSchedule(gpu=[0, 0, 0, 0], start=[0, 3, 7, 11]), 0)
+
+    monkeypatch.setattr(module, "_solve_phase", solve_phase)
+    monkeypatch.setattr(module, "probing", lambda *_, **__: 0)
+    monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(module, "Stopwatch", lambda: SimpleNamespace(seconds=seconds))
+    for name, event in (("search_briefly", "few"), ("search_narrowly", "narrow"), ("search_widely", "wide")):
+        monkeypatch.setattr(DownSetRounds, name, lambda rounds, event=event: events.append(event))
+    result = cp_sat(join_example, Objective.MAKESPAN, exact_run(time_limit=100.0))
+    assert events == [*expected, "phase", "wide", "phase"]
+    assert result.termination is Termination.TIME_LIMIT
 
 
 def test_neighbourhoods_that_meet_the_bound_end_it(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
