@@ -17,7 +17,6 @@ from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from heuristics.dag.list_scheduling import place_by_list, within_memory
-from heuristics.search.clock import Stopwatch
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import DownSetRounds, is_near
@@ -109,13 +108,14 @@ def cp_sat(
     """Solve an instance with CP-SAT.
 
     With fewer than 8 threads a run has four or five phases, and each narrows the windows of the next (`_phases`). A
-    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. Few labels for down-sets are
-    tried for a proof (`DownSetRounds`), then CP-SAT, where memory binds one thread tries twice, then the narrow part of
-    the search over down-sets, another proof, the wide part of that search, and a last proof. Where memory binds, before
-    down-sets makespans are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more
-    (`_Branching`). Under a time limit, a model that turns out to be too heavy, or on a large instance to find far worse
-    schedules than large neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or
-    more one phase does everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
+    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. A search over down-sets with few
+    labels tries to prove the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one
+    thread. The narrow part of the search over down-sets follows, or comes before that proof where much time is left;
+    then another proof, the wide part of that search, and a last proof. Where memory binds, before down-sets makespans
+    are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more (`_Branching`). Under a
+    time limit, a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
+    neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
+    everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
 
     Parameters
     ----------
@@ -213,14 +213,11 @@ def cp_sat(
             found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         if number == 0 and phase.improves and is_small and is_free:
-            watch, brief = Stopwatch(), DownSetRounds(instance, objective, run, schedule, bound)
-            brief.search_briefly()
-            if run.seconds_left() >= MUCH_TIME * watch.seconds:
-                rounds = brief
-                rounds.search_narrowly()
-            schedule, bound = brief.schedule, brief.bound
-            if brief.has_proved and brief.is_settled:
-                return brief.outcome(backend_seconds=seconds)
+            first = DownSetRounds(instance, objective, run, schedule, bound)
+            rounds = first if first.search_briefly() else None
+            schedule, bound = first.schedule, first.bound
+            if first.has_proved and first.is_settled:
+                return first.outcome(backend_seconds=seconds)
         at_most = _value(instance, objective, schedule)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
@@ -335,10 +332,6 @@ prove more than all else to go on; the second one where the bound is near the sc
 
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
-
-MUCH_TIME = 30
-"""The narrow part of the search over down-sets comes before the first proof by CP-SAT if so many times as much time is
-left as the rounds before it took: on most graphs it then takes a tenth of that time, and the first proof three."""
 
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""

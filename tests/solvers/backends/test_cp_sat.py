@@ -19,6 +19,7 @@ from instances.dag.objective import Objective, objective_value
 from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from solvers.backends import cp_sat as module
+from solvers.backends import down_sets as down_sets_module
 from solvers.backends import lns as lns_module
 from solvers.backends.cp_sat import (
     MANY_THREADS,
@@ -82,7 +83,7 @@ class Phases:
 def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
-    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: None)
+    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
     monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
 
@@ -421,8 +422,9 @@ def test_narrow_rounds_come_before_the_first_proof_where_much_time_is_left(
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
     monkeypatch.setattr(module, "probing", lambda *_, **__: 0)
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(module, "Stopwatch", lambda: SimpleNamespace(seconds=seconds))
-    for name, event in (("search_briefly", "few"), ("search_narrowly", "narrow"), ("search_widely", "wide")):
+    monkeypatch.setattr(down_sets_module, "Stopwatch", lambda: SimpleNamespace(seconds=seconds))
+    monkeypatch.setattr(DownSetRounds, "round", lambda *_, settles, **__: events.extend(["few"] * settles))
+    for name, event in (("search_narrowly", "narrow"), ("search_widely", "wide")):
         monkeypatch.setattr(DownSetRounds, name, lambda rounds, event=event: events.append(event))
     result = cp_sat(join_example, Objective.MAKESPAN, exact_run(time_limit=100.0))
     assert events == [*expected, "phase", "wide", "phase"]

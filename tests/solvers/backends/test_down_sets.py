@@ -210,7 +210,7 @@ def test_a_schedule_that_meets_an_older_bound_leaves_the_proof_to_it(monkeypatch
 
 
 def test_a_proof_with_few_labels_comes_before_the_first_one_by_cp_sat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that cp-sat asks its solver for a first schedule only where few labels prove the optimum."""
+    """Tests that cp-sat asks its solver for nothing but a first schedule if few labels prove the optimum."""
     instance = generate("cholesky", tasks=20, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     phases: list[tuple[Any, ...]] = []
 
