@@ -411,8 +411,9 @@ FEW_LABELS, MUCH_TIME = 1_000, 30
 """Width of the first rounds for a proof, which come before that of CP-SAT; narrow rounds come before it too if so many
 times as much time is left as the first ones took.
 
-Of 82 instances whose proof took more than 3 seconds the first rounds prove 16; they take 0.9 seconds on average. In runs of 60
-seconds narrow rounds take about a tenth of the time that is left, and a first proof by CP-SAT up to three tenths.
+Of 82 instances whose proof took more than 3 seconds the first rounds prove 16; they take 0.9 seconds on average. In
+runs of 60 seconds narrow rounds take about a tenth of the time that is left, and a first proof by CP-SAT up to three
+tenths.
 """
 
 TRIAL = 10_000
