@@ -533,12 +533,12 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
         yield replace(proof, subsolvers=(other,), share=0.4, improves=0.2, raises=False, widens=True)
         yield _Phase(subsolvers=(third,))
         return
-    yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), effort=0.5)
-    proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.3, effort=EFFORT_OF_PROOF, raises=True)
+    yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), share=0.05, effort=0.5)
+    proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.35, effort=EFFORT_OF_PROOF, raises=True)
     yield replace(proof, share=0.15, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
     others = PROVING_SUBSOLVERS[1 : threads + 1]
-    yield replace(proof, subsolvers=others, share=0.4, effort=10.0, improves=0.2, raises=False, widens=True)
-    yield _Phase(subsolvers=PROVING_SUBSOLVERS[:threads])
+    yield replace(proof, subsolvers=others, share=0.5, effort=10.0, improves=0.2, raises=False, widens=True)
+    yield _Phase(subsolvers=(PROVING_SUBSOLVERS[1], *PROVING_SUBSOLVERS[3 : threads + 2]))
 
 
 def _is_small(instance: DagInstance) -> bool:
@@ -617,6 +617,7 @@ def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: fl
     parameters.subsolvers.extend(phase.subsolvers)
     if not phase.neighbourhoods:
         parameters.use_lns = False
+        parameters.num_full_subsolvers = run.threads  # else a part of the threads only looks for a first solution
     effort = effort_left
     if phase.effort is not None:
         effort = min(effort, phase.effort * (1.0 + 0.02 * instance.num_tasks * min(run.threads, 2)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -28,6 +29,7 @@ from solvers.backends.cp_sat import (
     _Phase,
     _phases,
     _rounded_up,
+    _solver,
     cp_sat,
 )
 from solvers.backends.down_sets import DownSetRounds
@@ -301,6 +303,26 @@ def test_every_proving_subsolver_exists_and_proves(example_e: DagInstance, subso
     solver.parameters.subsolvers.append(subsolver)
     assert solver.solve(model.proto_model) == cp_model.OPTIMAL
     assert solver.objective_value == 15
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_every_thread_of_a_proof_has_a_subsolver(example_e: DagInstance, threads: int) -> None:
+    """Tests that CP-SAT runs all named subsolvers, and gives no thread to searches for a first solution."""
+    model = CpSatModel(
+        example_e,
+        Objective.MAKESPAN,
+        windows(example_e, Objective.MAKESPAN, lower_bound=0, objective_at_most=None),
+    )
+    proofs = list(_phases(threads, is_guided=False, do_loads_bind=lambda: False))[1:]
+    for phase in proofs:
+        lines: list[str] = []
+        solver = _solver(example_e, exact_run(threads=threads), phase, math.inf)
+        solver.parameters.cp_model_presolve = False  # else nothing is left to search
+        solver.parameters.log_search_progress, solver.parameters.log_to_stdout = True, False
+        solver.log_callback = lines.append
+        solver.solve(model.proto_model)
+        assert f"{threads} full problem subsolvers: [{', '.join(sorted(phase.subsolvers))}]" in "\n".join(lines)
+    assert len({phase.subsolvers for phase in proofs}) == 3
 
 
 def test_probing_and_neighbourhoods_leave_the_second_phase_less_to_do(
