@@ -535,7 +535,7 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
         return
     yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), share=0.05, effort=0.5)
     proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.35, effort=EFFORT_OF_PROOF, raises=True)
-    yield replace(proof, share=0.15, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
+    yield replace(proof, share=0.25, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
     others = PROVING_SUBSOLVERS[1 : threads + 1]
     yield replace(proof, subsolvers=others, share=0.5, effort=10.0, improves=0.2, raises=False, widens=True)
     yield _Phase(subsolvers=(PROVING_SUBSOLVERS[1], *PROVING_SUBSOLVERS[3 : threads + 2]))
