@@ -538,6 +538,7 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
     yield replace(proof, share=0.25, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
     others = PROVING_SUBSOLVERS[1 : threads + 1]
     yield replace(proof, subsolvers=others, share=0.5, effort=10.0, improves=0.2, raises=False, widens=True)
+    # `default_lp` again, which knows loads, and subsolvers that two threads have not tried yet
     yield _Phase(subsolvers=(PROVING_SUBSOLVERS[1], *PROVING_SUBSOLVERS[3 : threads + 2]))
 
 
