@@ -268,6 +268,12 @@ BOUND_METHODS = {
         needs_search=True,
         only=Objective.MAKESPAN,
     ),
+    "branched-windows": BoundMethod(
+        path="formulations.dag.bounds.branched_windows:branched_windows",
+        proof="all makespans below are refuted, as by probing, in every case of a search over placements and windows",
+        needs_search=True,
+        only=Objective.MAKESPAN,
+    ),
     "memory-refutation": BoundMethod(
         path="solvers.backends.memory_refutation:memory_refutation",
         proof="all makespans below are refuted by CP-SAT on placement, memory and transfers together",

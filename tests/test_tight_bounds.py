@@ -52,7 +52,13 @@ def tight_instance(number: int) -> DagInstance:
 def above_brute_force(number: int, *, with_search: bool) -> list[str]:
     """Return the bounds of an instance that are above its optimum, also that of a certificate."""
     instance, found = tight_instance(number), []
-    names = [*SIMPLE, "branched-paths", "branched-classes", *(["memory-refutation"] if with_search else [])]
+    names = [
+        *SIMPLE,
+        "branched-paths",
+        "branched-classes",
+        "branched-windows",
+        *(["memory-refutation"] if with_search else []),
+    ]
     for objective in FINISH_OBJECTIVES:
         best = optimum(instance, objective)
         assert best is not None

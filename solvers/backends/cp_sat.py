@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from formulations.dag.bounds.branched_classes import ClassClimb
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
+from formulations.dag.bounds.branched_windows import WindowClimb
 from formulations.dag.bounds.loads import area
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.bounds.relaxed_diagram import is_narrow
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
+from formulations.dag.probing.refuter import NO_LIMIT
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from heuristics.dag.list_scheduling import place_by_list, within_memory
 from instances.dag.contention import Contention
@@ -136,12 +138,15 @@ def cp_sat(
     schedule, bound, seconds, asked = run.start, run.lower_bound, 0.0, None
     effort_left = math.inf if run.deterministic_limit is None else run.deterministic_limit
     is_free = Contention(contention) is Contention.NONE
+    is_makespan = Objective(objective) is Objective.MAKESPAN
     is_small = _is_small(instance)
+    branches = is_makespan and is_free and is_small and instance.num_tasks > FEW_TASKS
     share: NDArray[np.float64] | None = None
     branching: _Branching | None = None
     rounds: DownSetRounds | None = None
+    climb: WindowClimb | None = None
     probed: int | None = None
-    refutes = Objective(objective) is Objective.MAKESPAN and is_free and is_memory_binding(instance)
+    refutes = is_makespan and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
         placed = solved_placed_paths(instance, objective, seconds_left=run.seconds_of_share(SHARE_OF_PATHS))
         bound, share = max(bound, placed.bound), placed.share
@@ -154,6 +159,21 @@ def cp_sat(
     def do_loads_bind() -> bool:
         least, value = area(instance, objective, seconds_left=run.seconds_left), _value(instance, objective, schedule)
         return value is not None and least >= LOADS_BIND * value
+
+    def do_windows_prove(most: float = 1.0) -> bool:
+        """Branch on windows for a share of the time that is left; say whether that proves the best schedule."""
+        nonlocal schedule, bound, climb
+        if schedule is None or not branches or run.must_stop():
+            return False
+        climb = climb or WindowClimb(instance, schedule, bound)
+        climb.take(schedule, bound)
+        value = objective_value(instance, schedule, objective)
+        share_of_windows = next(part for gap, part in SHARES_OF_WINDOWS if is_near(value, bound, gap))
+        left = run.seconds_of_share(min(most, share_of_windows))
+        most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
+        climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
+        schedule, bound = climb.schedule, climb.bound
+        return climb.has_proved and climb.is_settled
 
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
@@ -218,12 +238,16 @@ def cp_sat(
             schedule, bound = first.schedule, first.bound
             if first.has_proved and first.is_settled:
                 return first.outcome(backend_seconds=seconds)
+            if do_windows_prove(SHARE_OF_FIRST_WINDOWS):
+                return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
         at_most = _value(instance, objective, schedule)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         if number == 0 and share is not None and phase.improves:
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
             bound, branching, _ = _tried(instance, schedule, bound, run, trial)
+        if (phase.raises or phase.widens) and do_windows_prove():
+            return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
         if phase.widens and rounds is not None:
             rounds.take(schedule, bound)
             rounds.search_widely()
@@ -332,6 +356,19 @@ prove more than all else to go on; the second one where the bound is near the sc
 
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
+
+SHARES_OF_WINDOWS = ((0.01, 0.7), (NEAR, 0.4), (math.inf, 0.1))
+"""Largest share of the time that is left for the search over placements and windows, by the share of the schedule's
+objective within which the bound is: near it this search may well prove the rest."""
+
+SHARE_OF_FIRST_WINDOWS = 0.06
+"""The same at most, before the first proof by CP-SAT."""
+
+WORK_OF_WINDOWS = 5_000_000_000
+"""Elementary steps of that search without a time limit, each time; some seconds."""
+
+PROOF = "search over placements and windows: all that is below is refuted"
+"""What proves a bound of that search."""
 
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""

@@ -132,13 +132,13 @@ def _is_refuted(
         overwrite(loads.since, scratch.own.since)
     state.heads_due[:] = True
     state.tails_due[:] = True
-    if settle(net, state, space.deadline, workspace, work):
+    if settle(net, state, space.deadline, workspace.loads, workspace, work):
         return True
     for index in range(len(likely)):  # invariant: every task so far has one GPU left, or told something new
         task = likely[index]
         if count_allowed(state.allowed, task) < 2:
             continue
-        news = try_all(net, state, space.deadline, task, 0, 0, workspace, work)
+        news = try_all(net, state, space.deadline, task, 0, 0, workspace, work, False)
         if news < 0:
             for later in range(index, 0, -1):
                 likely[later] = likely[later - 1]

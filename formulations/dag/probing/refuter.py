@@ -43,6 +43,9 @@ QUICK = Effort(rounds=6, is_thorough=False)
 
 NO_LIMIT = 2**62
 
+NO_GAIN = -1.0
+"""In the place of the gain of a choice that is refuted, or was not tried."""
+
 STEPS_AT_ONCE = 1_000_000_000
 """Elementary steps after which the time is looked at: some seconds, and far more than small instances need."""
 
@@ -60,6 +63,7 @@ class Workspace(NamedTuple):
     scratch: Scratch
     thorough: Effort
     quick: Effort
+    gains: NDArray[np.float64]  # (n, 2, max(m, 2)), how much less room every choice leaves: see `probe_all`
 
 
 def new_workspace(net: Network) -> Workspace:
@@ -74,40 +78,51 @@ def new_workspace(net: Network) -> Workspace:
         scratch=new_scratch(net),
         thorough=THOROUGH,
         quick=QUICK,
+        gains=np.full((len(net.memory), 2, max(2, net.durations.shape[1])), NO_GAIN),
     )
 
 
 @inner_kernel
-def settle(net: Network, state: State, deadline: int, workspace: Workspace, work: NDArray[np.int64]) -> bool:
+def settle(
+    net: Network, state: State, deadline: int, loads: Loads, workspace: Workspace, work: NDArray[np.int64]
+) -> bool:
     """Tighten windows and test loads until nothing changes; say whether that refutes the deadline.
 
     Parameters
     ----------
     state
         What is known of every schedule within the deadline; changed in place, and stays true.
+    loads
+        Rows to begin with; `probe_all` expects those of the workspace.
     workspace
-        Scratch; its loads are left for `probe_all`.
+        Scratch.
     work
         Elementary steps so far, and the number from which on nothing more is begun, shape (2,).
     """
     while True:  # invariant: the state is true of every schedule within the deadline; each round removes a pair
         if not tighten(net, state, deadline, workspace.scratch, work):
             return True
-        if loads_refute(net, state, deadline, workspace.loads, workspace.thorough, work) == REFUTED:
+        if loads_refute(net, state, deadline, loads, workspace.thorough, work) == REFUTED:
             return True
         if work[0] > work[1]:
             return False
-        removed = reduce_by_prices(net, state, workspace.loads)
+        removed = reduce_by_prices(net, state, loads)
         if removed < 0:
             return True
         if removed == 0:
-            drop_idle_rows(workspace.loads)
+            drop_idle_rows(loads)
             return False
 
 
 @inner_kernel
 def probe_all(
-    net: Network, state: State, deadline: int, workspace: Workspace, work: NDArray[np.int64], most_work: int
+    net: Network,
+    state: State,
+    deadline: int,
+    workspace: Workspace,
+    work: NDArray[np.int64],
+    most_work: int,
+    is_thorough: bool,
 ) -> tuple[bool, bool]:
     """Try assumptions on every task; say whether that refutes the deadline, and whether something new is known.
 
@@ -122,6 +137,9 @@ def probe_all(
         As in `settle`, which comes first and leaves its loads in `workspace`.
     work, most_work
         As in `settle`, and the number of steps at which to stop.
+    is_thorough
+        Whether to `settle` what is assumed, instead of a quick look at its loads, and to write into
+        `workspace.gains`, by task, kind and choice, by how much each choice lowers `log_room`.
 
     References
     ----------
@@ -130,6 +148,8 @@ def probe_all(
     """
     m = net.durations.shape[1]
     changed = False
+    if is_thorough:
+        workspace.gains[:] = NO_GAIN
     for kind in range(2):
         for task in range(len(net.memory)):
             if work[0] > min(most_work, work[1]):
@@ -143,14 +163,14 @@ def probe_all(
                 continue
             if kind == 1 and late - early < 2:
                 continue
-            news = try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work)
+            news = try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work, is_thorough)
             if news < 0:
                 return True, True
             changed = changed or news > 0
     return False, changed
 
 
-PROBE, SETTLE, TIGHTEN, WEIGH, TEST, PRICE = 0, 1, 2, 3, 4, 5
+PROBE, SETTLE, TIGHTEN, WEIGH, TEST, PRICE, PROBE_THOROUGHLY = 0, 1, 2, 3, 4, 5, 6
 """What `settle_or_probe` does."""
 
 
@@ -171,9 +191,11 @@ def settle_or_probe(
     not tighten, and leaves the rows that have a price. The second result says whether it was the loads that refuted.
     """
     if what == PROBE:
-        return probe_all(net, state, deadline, workspace, work, most_work)
+        return probe_all(net, state, deadline, workspace, work, most_work, False)
+    if what == PROBE_THOROUGHLY:
+        return probe_all(net, state, deadline, workspace, work, most_work, True)
     if what == SETTLE:
-        return settle(net, state, deadline, workspace, work), False
+        return settle(net, state, deadline, workspace.loads, workspace, work), False
     if what != PRICE and not tighten(net, state, deadline, workspace.scratch, work):
         return True, False
     if what == TIGHTEN:
@@ -198,6 +220,7 @@ def try_all(
     middle: int,
     workspace: Workspace,
     work: NDArray[np.int64],
+    is_thorough: bool,
 ) -> int:
     """Try all GPUs of a task (kind 0) or both halves of its window (kind 1), and keep what follows.
 
@@ -210,6 +233,7 @@ def try_all(
             union.heads[other, k] = union.tails[other, k] = INFINITE
     news, left = 0, False
     choices = m if kind == 0 else 2
+    room = log_room(net, state, deadline) if is_thorough else 0.0
     # Invariant: `union` holds the least heads and tails over the choices so far that are not refuted; `left` says
     # whether there are any.
     for choice in range(choices + 1):
@@ -225,7 +249,7 @@ def try_all(
         else:
             work[0] += 8 * n * m
             copy_state(assumed, state)
-            _assume(net, assumed, deadline, task, kind, choice, middle)
+            assume(net, assumed, deadline, task, kind, choice, middle)
         target = assumed if is_assumption else state
         refuted = not tighten(net, target, deadline, workspace.scratch, work)
         if not is_assumption:
@@ -235,10 +259,15 @@ def try_all(
             if kind == 0:
                 for k in range(m):
                     workspace.assumed_loads.placement[task, k] = 1.0 if k == choice else 0.0
-            outcome = loads_refute(net, assumed, deadline, workspace.assumed_loads, workspace.quick, work)
-            refuted = outcome == REFUTED
+            if is_thorough:
+                refuted = settle(net, assumed, deadline, workspace.assumed_loads, workspace, work)
+            else:
+                outcome = loads_refute(net, assumed, deadline, workspace.assumed_loads, workspace.quick, work)
+                refuted = outcome == REFUTED
         if not refuted:
             left = True
+            if is_thorough:
+                workspace.gains[task, kind, choice] = room - log_room(net, assumed, deadline)
             for other in range(n):
                 for k in range(m):
                     union.heads[other, k] = min(union.heads[other, k], assumed.heads[other, k])
@@ -250,7 +279,22 @@ def try_all(
 
 
 @inner_kernel
-def _assume(net: Network, assumed: State, deadline: int, task: int, kind: int, choice: int, middle: int) -> None:
+def log_room(net: Network, state: State, deadline: int) -> float:
+    """Return the logarithm of the number of placements with starts within all windows, each task for itself."""
+    n, m = net.durations.shape
+    result = 0.0
+    for task in range(n):
+        starts = 0
+        for k in range(m):
+            if state.allowed[task, k]:
+                latest = deadline - state.tails[task, k] - net.durations[task, k]
+                starts += max(0, latest - state.heads[task, k]) + 1
+        result += np.log(max(starts, 1))
+    return result
+
+
+@inner_kernel
+def assume(net: Network, assumed: State, deadline: int, task: int, kind: int, choice: int, middle: int) -> None:
     """Assume that a task sits on GPU `choice` (kind 0), or starts by the middle (choice 0) or later (choice 1)."""
     for k in range(net.durations.shape[1]):
         if not assumed.allowed[task, k]:

@@ -490,6 +490,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
+    monkeypatch.setattr(module.WindowClimb, "run", lambda self, **limits: None)
     monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     run = exact_run(time_limit=time_limit)
     if time_limit is None or is_small:

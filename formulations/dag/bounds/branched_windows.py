@@ -1,0 +1,355 @@
+"""Branch and bound on the GPUs and the windows of tasks, with probing at every node: a search within one makespan."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from formulations.dag.ancestor_balls import far_heads_and_tails
+from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
+from formulations.dag.interchangeable import interchangeable
+from formulations.dag.left_shift import left_shift
+from formulations.dag.probing.network import network
+from formulations.dag.probing.refuter import (
+    NO_GAIN,
+    NO_LIMIT,
+    PROBE_THOROUGHLY,
+    SETTLE,
+    STEPS_AT_ONCE,
+    STEPS_PER_SECOND,
+    assume,
+    new_workspace,
+    settle_or_probe,
+)
+from formulations.dag.probing.tighten import State, new_state, remove_pair
+from formulations.dag.windows import horizon
+from formulations.time_left import without_limit
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from formulations.dag.probing.refuter import Workspace
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+
+
+MOST_WORK = 20_000_000_000
+"""Elementary steps of the bound without a time limit; of the order of twenty seconds on one core."""
+
+FIRST_WORK = 500_000_000
+"""Elementary steps of one attempt at first, of the order of half a second on one core."""
+
+FIRST_PART = 4
+"""The first makespan that is attempted lies by this part of the gap above the bound."""
+
+SMALLEST_STEP = 128
+"""Without a schedule it lies by this part of the bound above it."""
+
+LEAST_GAIN = 1e-3
+"""The gain of a choice that changes nothing, in the mean by which a task is chosen."""
+
+
+def branched_windows(
+    instance: DagInstance, objective: Objective, *, seconds_left: Callable[[], float] = without_limit
+) -> int:
+    """Return the bound of a `WindowClimb` of `MOST_WORK` steps that begins with `probing`; 0 for other objectives.
+
+    Where there are too many delays it is `probing` (docs/bounds.md, section 3.23; ours).
+    """
+    if Objective(objective) is not Objective.MAKESPAN:
+        return 0
+    bound = probing(instance, objective, seconds_left=seconds_left)
+    if instance.num_tasks == 0 or instance.num_edges * instance.num_gpus**2 > MAX_DELAYS:
+        return bound
+    climb = WindowClimb(instance, None, bound)
+    climb.run(most_work=MOST_WORK, seconds_left=seconds_left)
+    return climb.bound
+
+
+class WindowClimb:
+    """Attempts one makespan after the other between the bound and the best schedule, by a `WindowSearch` of each.
+
+    A makespan far below the optimum is soon refuted, and one that is near it is not. Above the optimum there are few
+    schedules next to it, but wrong decisions are soon refuted too; far above it they are not. So the attempts go up
+    from the bound. One that stays undecided is given up for one half as far, and next to the bound the search goes on
+    with twice as many steps.
+
+    Parameters
+    ----------
+    schedule, bound
+        Verified and proven before; without a schedule attempts go up to the horizon.
+
+    Attributes
+    ----------
+    schedule, bound
+        The best ones known.
+    has_proved
+        Whether these attempts proved the bound, and it was not known before.
+    """
+
+    def __init__(self, instance: DagInstance, schedule: DagSchedule | None, bound: int) -> None:
+        self.schedule, self.bound, self.has_proved = schedule, bound, False
+        self._instance, self._latest = instance, horizon(instance)
+        self._searches: dict[int, WindowSearch] = {}
+        self._most_work = FIRST_WORK
+        gap = bound // SMALLEST_STEP if schedule is None else (self._top - bound) // FIRST_PART
+        self._step = max(1, gap)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to find or to prove."""
+        return self.bound >= self._top
+
+    @property
+    def _top(self) -> int:
+        """Makespan of the best schedule; that of some schedule if there is any at all."""
+        if self.schedule is None:
+            return self._latest
+        return objective_value(self._instance, self.schedule, Objective.MAKESPAN)
+
+    def take(self, schedule: DagSchedule, bound: int) -> None:
+        """Take over what was found and proved elsewhere."""
+        if objective_value(self._instance, schedule, Objective.MAKESPAN) < self._top:
+            self.schedule = schedule
+        if bound > self.bound:
+            self.bound, self.has_proved = bound, False
+
+    def run(
+        self,
+        *,
+        most_work: int,
+        seconds_left: Callable[[], float] = without_limit,
+        threads: int = 1,
+        report: Callable[[int | None, int | None], None] = lambda makespan, bound: None,
+    ) -> None:
+        """Attempt makespans until nothing is left to find or to prove, or the steps or the time are over.
+
+        Parameters
+        ----------
+        most_work, seconds_left, threads
+            As in `WindowSearch.run`, of all attempts together.
+        report
+            Called with every better makespan, and with every better bound.
+        """
+        spent = 0
+        # Invariant: every makespan below the bound is refuted, and `_top` is that of a schedule, if there is one.
+        while not self.is_settled and spent < most_work and seconds_left() > 0:
+            attempt = min(self.bound - 1 + self._step, self._top - 1)
+            search = self._searches.setdefault(attempt, WindowSearch(self._instance))
+            before, most = search.work, min(self._most_work, most_work - spent)
+            search.run(attempt, most_work=most, seconds_left=seconds_left, threads=threads)
+            spent += search.work - before
+            if search.is_refuted:
+                self.bound, self.has_proved = attempt + 1, True
+                report(None, self.bound)
+                self._step *= 2 if search.work < self._most_work // 4 else 1
+                self._searches = {makespan: one for makespan, one in self._searches.items() if makespan > attempt}
+            elif search.schedule is not None:
+                self.schedule = search.schedule
+                report(self._top, None)
+                del self._searches[attempt]
+            elif search.is_lost:
+                break
+            elif attempt > self.bound:
+                self._step = (attempt - self.bound + 1) // 2
+            else:
+                self._most_work *= 2
+
+
+class Choice(NamedTuple):
+    """A GPU of a task (kind 0), or a start by the middle of its window (kind 1, choice 0) or later (choice 1)."""
+
+    task: int
+    kind: int
+    choice: int
+    middle: int
+
+
+class WindowSearch:
+    """Looks for a schedule within a makespan, or refutes the makespan; a search that can go on.
+
+    A node holds windows and pairs of task and GPU as `probing` does. It is settled and probed thoroughly once; what is
+    not refuted then is split in two, by one choice and by its contrary: a task is on a GPU or not, or, once its GPU is
+    known, starts in the early or in the late half of its window. The task is the one whose choices lower the room of
+    all windows most (`_chosen`). The side with more room comes first. GPUs that can be swapped and have the same
+    windows in a node count as one. (Docs/bounds.md, section 3.23; ours.)
+
+    Parameters
+    ----------
+    instance
+        At least one task, without buffers.
+
+    Attributes
+    ----------
+    schedule
+        The last schedule found, None before.
+    is_refuted
+        Whether no schedule within the last makespan exists besides what was found.
+    is_lost
+        Whether a node was given up, which happens at the end of the time only: then nothing can be refuted any more.
+    nodes, work
+        Nodes and elementary steps of probing so far. With one thread and no time limit both are the same everywhere.
+    """
+
+    def __init__(self, instance: DagInstance) -> None:
+        self.schedule: DagSchedule | None = None
+        self.is_refuted = self.is_lost = False
+        self.nodes = self.work = 0
+        self._instance, self._network = instance, network(instance)
+        self._like = interchangeable(instance).gpus
+        self._open: list[State] | None = None
+        self._busy = 0
+        self._news = threading.Condition()
+
+    def run(
+        self,
+        makespan: int,
+        *,
+        most_work: int = NO_LIMIT,
+        seconds_left: Callable[[], float] = without_limit,
+        threads: int = 1,
+    ) -> None:
+        """Search until a schedule within the makespan is found, or none is left, or the work or the time is over.
+
+        Parameters
+        ----------
+        makespan
+            At most that of the run before, from which the search goes on.
+        most_work
+            Elementary steps of this run, after which no node is begun.
+        seconds_left
+            Seconds that are left, asked at every node.
+        threads
+            Nodes that are worked on at the same time.
+        """
+        if self._open is None:
+            around = far_heads_and_tails(self._instance, makespan_at_most=makespan, seconds_left=seconds_left)
+            is_possible = bool(around.allowed.any(axis=1).all())
+            self._open = [new_state(around.heads, around.tails, around.allowed)] if is_possible else []
+        for state in self._open:
+            state.heads_due[:] = True  # pairs may be too long for a lower makespan
+        found, last = self.schedule, self.work + min(most_work, NO_LIMIT - self.work)
+
+        def ends() -> bool:
+            return self.schedule is not found or self.work >= last or seconds_left() <= 0
+
+        def search() -> None:
+            self._search(makespan, ends, seconds_left)
+
+        if threads == 1:
+            search()
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                for done in [pool.submit(search) for _ in range(threads)]:
+                    done.result()
+        self.is_refuted = not self._open and not self.is_lost and self.schedule is found
+
+    def _search(self, makespan: int, ends: Callable[[], bool], seconds_left: Callable[[], float]) -> None:
+        """Work on the last open node while there is one, or while another thread may make some."""
+        workspace, work = new_workspace(self._network), np.zeros(2, dtype=np.int64)
+        while True:
+            with self._news:
+                while not self._open and self._busy and not ends():
+                    self._news.wait()
+                if not self._open or ends():
+                    return
+                state = self._open.pop()
+                self._busy += 1
+            before, sides = int(work[0]), [state]
+            try:
+                sides = self._sides(state, makespan, workspace, work, seconds_left)
+            finally:
+                with self._news:
+                    self._open += sides
+                    self._busy -= 1
+                    self.nodes += 1
+                    self.work += int(work[0]) - before
+                    self._news.notify_all()
+
+    def _sides(
+        self,
+        state: State,
+        makespan: int,
+        workspace: Workspace,
+        work: NDArray[np.int64],
+        seconds_left: Callable[[], float],
+    ) -> list[State]:
+        """Return what is left to search of a node, which is changed, the side that comes first at the end.
+
+        Nothing is left where it is refuted, and the node itself where it leads to a schedule.
+        """
+        for what in (SETTLE, PROBE_THOROUGHLY):
+            work[1] = work[0] + int(min(STEPS_AT_ONCE, seconds_left() * STEPS_PER_SECOND))
+            if settle_or_probe(what, self._network, state, makespan, workspace, work, NO_LIMIT)[0]:
+                return []
+        if (state.allowed.sum(axis=1) == 1).all():
+            used = self._instance.task_memory @ state.allowed
+            if ((self._instance.gpu_memory >= 0) & (used > self._instance.gpu_memory)).any():
+                return []
+            if self._is_schedule(state, makespan):
+                return [state]
+        chosen = self._chosen(state, makespan, workspace.gains)
+        if chosen is None:  # windows of one tick each that are no schedule: tightening was cut short
+            self.is_lost = True
+            return []
+        first = new_state(state.heads, state.tails, state.allowed)
+        assume(self._network, first, makespan, *chosen)
+        if chosen.kind == 1:
+            assume(self._network, state, makespan, *chosen._replace(choice=1 - chosen.choice))
+            return [state, first]
+        for k in self._like_in(state, chosen.choice):
+            remove_pair(self._network, state, chosen.task, k)
+        return [state, first] if state.allowed[chosen.task].any() else [first]
+
+    def _is_schedule(self, state: State, makespan: int) -> bool:
+        """Keep the schedule in the order of the heads if it is within the makespan; every task has one GPU left."""
+        gpu = state.allowed.argmax(axis=1)
+        schedule = left_shift(self._instance, gpu, state.heads[np.arange(len(gpu)), gpu])
+        is_within = objective_value(self._instance, schedule, Objective.MAKESPAN) <= makespan
+        if not is_within or verify_dag_schedule(self._instance, schedule):
+            return False
+        self.schedule = schedule
+        return True
+
+    def _chosen(self, state: State, makespan: int, gains: NDArray[np.float64]) -> Choice | None:
+        """Return the choice to branch on, None if nothing is left to choose.
+
+        Tasks with several GPUs are placed, others are moved. The task is the one with the largest geometric mean of
+        gains, and the choice the one that gains least. What was not probed comes last, in order.
+        """
+        m = state.allowed.shape[1]
+        gains = np.array(gains)
+        gains[:, 0, :m][~state.allowed] = NO_GAIN
+        num_gpus = state.allowed.sum(axis=1)
+        starts = np.where(state.allowed, makespan - state.tails - self._network.durations - state.heads, 0).max(axis=1)
+        kind = np.where(num_gpus > 1, 0, 1)
+        own = gains[np.arange(len(kind)), kind]
+        is_live = own > NO_GAIN
+        weight = np.where(is_live, np.log(np.maximum(own, LEAST_GAIN)), 0.0).sum(axis=1)
+        weight = np.where(is_live.sum(axis=1) > 1, weight / np.maximum(is_live.sum(axis=1), 1), -np.inf)
+        can_split = (num_gpus > 1) | (starts > 0)
+        if not can_split.any():
+            return None
+        weight[~can_split] = -np.inf
+        task = int(weight.argmax()) if np.isfinite(weight).any() else int(np.flatnonzero(can_split)[0])
+        live = np.flatnonzero(is_live[task])
+        if kind[task] == 0:
+            left = live if len(live) else np.flatnonzero(state.allowed[task])
+            return Choice(task, 0, int(left[own[task, left].argmin()]), 0)
+        k = int(state.allowed[task].argmax())
+        first = int(state.heads[task, k])
+        middle = first + int(starts[task]) // 2
+        return Choice(task, 1, int(live[own[task, live].argmin()]) if len(live) else 0, middle)
+
+    def _like_in(self, state: State, k: int) -> list[int]:
+        """Return GPU k and those that it can be swapped with in a node: of its class, with the same windows."""
+        like = next((gpus for gpus in self._like if k in gpus), (k,))
+        columns = (state.heads, state.tails, state.allowed)
+        return [l for l in like if all((column[:, l] == column[:, k]).all() for column in columns)]

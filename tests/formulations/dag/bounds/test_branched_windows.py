@@ -1,0 +1,114 @@
+"""Tests of branch and bound on GPUs and windows: schedules within a makespan, or its refutation."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from formulations.dag.bounds.branched_windows import WindowClimb, WindowSearch, branched_windows
+from formulations.dag.bounds.refuted_makespans import probing
+from formulations.dag.probing.refuter import NO_LIMIT
+from instances.clusters.cluster import parse_cluster
+from instances.dag.instance import DagInstance
+from instances.dag.objective import Objective, objective_value
+from instances.dag.verify import verify_dag_schedule
+from instances.generators.dag.generate import generate
+from tests.brute_force import optimum
+from tests.strategies import dag_instances
+from tests.test_tight_bounds import tight_instance
+
+MAKESPAN = Objective.MAKESPAN
+
+
+@pytest.fixture(scope="module")
+def needs_branches() -> DagInstance:
+    """Return an instance whose optimum probing does not prove."""
+    return generate("independent", tasks=18, seed=0, cluster=parse_cluster("mixed-4"))
+
+
+def searched(instance: DagInstance, makespan: int, *, threads: int = 1) -> int | None:
+    """Return the makespan of a schedule within one, None where it is refuted."""
+    search = WindowSearch(instance)
+    search.run(makespan, threads=threads)
+    if search.schedule is None:
+        assert search.is_refuted
+        return None
+    assert verify_dag_schedule(instance, search.schedule) == []
+    value = objective_value(instance, search.schedule, MAKESPAN)
+    assert value <= makespan
+    return value
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_finds_the_optimum_and_refutes_all_below(threads: int) -> None:
+    """Tests a search within the optimum, and within one tick less, with tight memory and equal GPUs."""
+    for number in range(20):
+        instance = tight_instance(number)
+        best = optimum(instance)
+        assert best is not None
+        assert (searched(instance, best, threads=threads), searched(instance, best - 1, threads=threads)) == (
+            best,
+            None,
+        )
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(dag_instances(max_tasks=5))
+def test_agrees_with_brute_force(instance: DagInstance) -> None:
+    """Tests a climb from 0 up to the optimum, or to the horizon where there is no schedule."""
+    best = optimum(instance)
+    climb = WindowClimb(instance, None, 0)
+    climb.run(most_work=NO_LIMIT)
+    if best is None:
+        assert climb.schedule is None
+    else:
+        assert climb.bound == best
+        assert climb.schedule is None or objective_value(instance, climb.schedule, MAKESPAN) == best
+    assert climb.is_settled
+
+
+def test_proves_more_than_probing(needs_branches: DagInstance) -> None:
+    """Tests the bound where probing alone does not prove the optimum."""
+    bound = branched_windows(needs_branches, MAKESPAN)
+    assert probing(needs_branches, MAKESPAN) == 228 < bound == 230
+    assert searched(needs_branches, bound) == bound
+    assert branched_windows(needs_branches, Objective.WEIGHTED_COMPLETION) == 0
+
+
+def test_goes_on_where_it_was(needs_branches: DagInstance) -> None:
+    """Tests that a search in many short runs refutes what one long run refutes."""
+    best = branched_windows(needs_branches, MAKESPAN)
+    at_once, in_steps = WindowSearch(needs_branches), WindowSearch(needs_branches)
+    at_once.run(best - 1)
+    while not in_steps.is_refuted:
+        in_steps.run(best - 1, most_work=1)
+    assert at_once.is_refuted
+    assert in_steps.nodes > 1
+
+
+def test_goes_on_with_a_lower_makespan(needs_branches: DagInstance) -> None:
+    """Tests better and better schedules of one search, up to the proof."""
+    search, makespan, found = WindowSearch(needs_branches), probing(needs_branches, MAKESPAN) * 2, math.inf
+    while not search.is_refuted:
+        search.run(makespan)
+        if not search.is_refuted:
+            assert search.schedule is not None
+            found = objective_value(needs_branches, search.schedule, MAKESPAN)
+            makespan = int(found) - 1
+    assert found == branched_windows(needs_branches, MAKESPAN)
+
+
+def test_time_that_is_over_refutes_nothing(needs_branches: DagInstance) -> None:
+    """Tests that nothing is searched or refuted without time."""
+    search = WindowSearch(needs_branches)
+    search.run(229, seconds_left=lambda: 0.0)
+    assert not search.is_refuted
+    assert search.nodes == 0
+
+
+def test_no_schedule_at_all() -> None:
+    """Tests three tasks of which no two fit on either of two GPUs."""
+    instance = DagInstance.from_lists([[3, 3]] * 3, task_memory=[2, 2, 2], gpu_memory=[3, 3])
+    assert searched(instance, 10) is None
