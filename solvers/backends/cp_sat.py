@@ -113,9 +113,10 @@ def cp_sat(
     short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. A search over down-sets with few
     labels tries to prove the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one
     thread. The narrow part of the search over down-sets follows, or comes before that proof where much time is left;
-    then another proof, the wide part of that search, and a last proof. Where memory binds, before down-sets makespans
-    are refuted (`MemoryRefutation`), or placements are branched on where that soon proves more (`_Branching`). Under a
-    time limit, a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
+    then another proof, the wide part of that search, and a last proof. For the makespan, windows are branched on before
+    and after these proofs (`WindowClimb`). Where memory binds, before down-sets makespans are refuted
+    (`MemoryRefutation`), or placements are branched on where that soon proves more (`_Branching`). Under a time limit,
+    a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
     neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
     everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
 
@@ -167,9 +168,8 @@ def cp_sat(
             return False
         climb = climb or WindowClimb(instance, schedule, bound)
         climb.take(schedule, bound)
-        value = objective_value(instance, schedule, objective)
-        share_of_windows = next(part for gap, part in SHARES_OF_WINDOWS if is_near(value, bound, gap))
-        left = run.seconds_of_share(min(most, share_of_windows))
+        is_very_near = is_near(objective_value(instance, schedule, objective), bound, VERY_NEAR)
+        left = run.seconds_of_share(min(most, SHARE_OF_NEAR_WINDOWS if is_very_near else SHARE_OF_WINDOWS))
         most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
         climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
         schedule, bound = climb.schedule, climb.bound
@@ -357,9 +357,12 @@ prove more than all else to go on; the second one where the bound is near the sc
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
 
-SHARES_OF_WINDOWS = ((0.01, 0.7), (NEAR, 0.4), (math.inf, 0.1))
-"""Largest share of the time that is left for the search over placements and windows, by the share of the schedule's
-objective within which the bound is: near it this search may well prove the rest."""
+SHARE_OF_WINDOWS, SHARE_OF_NEAR_WINDOWS = 0.1, 0.7
+"""Largest share of the time that is left for the search over placements and windows; the second one where the bound is
+very near the schedule (`VERY_NEAR`): there it may well prove the rest, elsewhere down-sets sometimes do."""
+
+VERY_NEAR = 0.01
+"""A bound is very near a schedule if it is within this share of its objective."""
 
 SHARE_OF_FIRST_WINDOWS = 0.06
 """The same at most, before the first proof by CP-SAT."""

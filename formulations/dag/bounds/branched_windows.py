@@ -163,7 +163,7 @@ class WindowClimb:
                 self._most_work *= 2
 
 
-class Choice(NamedTuple):
+class Split(NamedTuple):
     """A GPU of a task (kind 0), or a start by the middle of its window (kind 1, choice 0) or later (choice 1)."""
 
     task: int
@@ -318,7 +318,7 @@ class WindowSearch:
         self.schedule = schedule
         return True
 
-    def _chosen(self, state: State, makespan: int, gains: NDArray[np.float64]) -> Choice | None:
+    def _chosen(self, state: State, makespan: int, gains: NDArray[np.float64]) -> Split | None:
         """Return the choice to branch on, None if nothing is left to choose.
 
         Tasks with several GPUs are placed, others are moved. The task is the one with the largest geometric mean of
@@ -342,11 +342,11 @@ class WindowSearch:
         live = np.flatnonzero(is_live[task])
         if kind[task] == 0:
             left = live if len(live) else np.flatnonzero(state.allowed[task])
-            return Choice(task, 0, int(left[own[task, left].argmin()]), 0)
+            return Split(task, 0, int(left[own[task, left].argmin()]), 0)
         k = int(state.allowed[task].argmax())
         first = int(state.heads[task, k])
         middle = first + int(starts[task]) // 2
-        return Choice(task, 1, int(live[own[task, live].argmin()]) if len(live) else 0, middle)
+        return Split(task, 1, int(live[own[task, live].argmin()]) if len(live) else 0, middle)
 
     def _like_in(self, state: State, k: int) -> list[int]:
         """Return GPU k and those that it can be swapped with in a node: of its class, with the same windows."""
