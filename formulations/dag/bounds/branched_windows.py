@@ -18,11 +18,10 @@ from formulations.dag.probing.refuter import (
     NO_LIMIT,
     PROBE_THOROUGHLY,
     SETTLE,
-    STEPS_AT_ONCE,
-    STEPS_PER_SECOND,
     assume,
     new_workspace,
     settle_or_probe,
+    steps_in,
 )
 from formulations.dag.probing.tighten import State, new_state, remove_pair
 from formulations.dag.windows import horizon
@@ -46,11 +45,9 @@ MOST_WORK = 20_000_000_000
 FIRST_WORK = 500_000_000
 """Elementary steps of one attempt at first, of the order of half a second on one core."""
 
-FIRST_PART = 4
-"""The first makespan that is attempted lies by this part of the gap above the bound."""
-
-SMALLEST_STEP = 128
-"""Without a schedule it lies by this part of the bound above it."""
+PART_OF_GAP, PART_OF_BOUND = 4, 128
+"""The first makespan that is attempted lies above the bound by a quarter of the gap; without a schedule by so small a
+part of the bound."""
 
 LEAST_GAIN = 1e-3
 """The gain of a choice that changes nothing, in the mean by which a task is chosen."""
@@ -99,8 +96,7 @@ class WindowClimb:
         self._instance, self._latest = instance, horizon(instance)
         self._searches: dict[int, WindowSearch] = {}
         self._most_work = FIRST_WORK
-        gap = bound // SMALLEST_STEP if schedule is None else (self._top - bound) // FIRST_PART
-        self._step = max(1, gap)
+        self._step = max(1, bound // PART_OF_BOUND if schedule is None else (self._top - bound) // PART_OF_GAP)
 
     @property
     def is_settled(self) -> bool:
@@ -142,7 +138,7 @@ class WindowClimb:
         # Invariant: every makespan below the bound is refuted, and `_top` is that of a schedule, if there is one.
         while not self.is_settled and spent < most_work and seconds_left() > 0:
             attempt = min(self.bound - 1 + self._step, self._top - 1)
-            search = self._searches.setdefault(attempt, WindowSearch(self._instance))
+            search = self._searches.pop(attempt, None) or WindowSearch(self._instance)
             before, most = search.work, min(self._most_work, most_work - spent)
             search.run(attempt, most_work=most, seconds_left=seconds_left, threads=threads)
             spent += search.work - before
@@ -151,13 +147,15 @@ class WindowClimb:
                 report(None, self.bound)
                 self._step *= 2 if search.work < self._most_work // 4 else 1
                 self._searches = {makespan: one for makespan, one in self._searches.items() if makespan > attempt}
-            elif search.schedule is not None:
+                continue
+            if search.schedule is not None:
                 self.schedule = search.schedule
                 report(self._top, None)
-                del self._searches[attempt]
-            elif search.is_lost:
+                continue
+            if search.is_lost:
                 break
-            elif attempt > self.bound:
+            self._searches[attempt] = search
+            if attempt > self.bound:
                 self._step = (attempt - self.bound + 1) // 2
             else:
                 self._most_work *= 2
@@ -193,7 +191,7 @@ class WindowSearch:
     is_refuted
         Whether no schedule within the last makespan exists besides what was found.
     is_lost
-        Whether a node was given up, which happens at the end of the time only: then nothing can be refuted any more.
+        Whether a node was given up because the work on it was cut short: then nothing can be refuted any more.
     nodes, work
         Nodes and elementary steps of probing so far. With one thread and no time limit both are the same everywhere.
     """
@@ -286,7 +284,7 @@ class WindowSearch:
         Nothing is left where it is refuted, and the node itself where it leads to a schedule.
         """
         for what in (SETTLE, PROBE_THOROUGHLY):
-            work[1] = work[0] + int(min(STEPS_AT_ONCE, seconds_left() * STEPS_PER_SECOND))
+            work[1] = work[0] + steps_in(seconds_left())
             if settle_or_probe(what, self._network, state, makespan, workspace, work, NO_LIMIT)[0]:
                 return []
         if (state.allowed.sum(axis=1) == 1).all():
@@ -332,21 +330,18 @@ class WindowSearch:
         kind = np.where(num_gpus > 1, 0, 1)
         own = gains[np.arange(len(kind)), kind]
         is_live = own > NO_GAIN
-        weight = np.where(is_live, np.log(np.maximum(own, LEAST_GAIN)), 0.0).sum(axis=1)
-        weight = np.where(is_live.sum(axis=1) > 1, weight / np.maximum(is_live.sum(axis=1), 1), -np.inf)
+        num_live = is_live.sum(axis=1)
+        mean = np.log(np.maximum(own, LEAST_GAIN)).sum(axis=1, where=is_live) / np.maximum(num_live, 1)
         can_split = (num_gpus > 1) | (starts > 0)
         if not can_split.any():
             return None
-        weight[~can_split] = -np.inf
-        task = int(weight.argmax()) if np.isfinite(weight).any() else int(np.flatnonzero(can_split)[0])
-        live = np.flatnonzero(is_live[task])
-        if kind[task] == 0:
-            left = live if len(live) else np.flatnonzero(state.allowed[task])
-            return Split(task, 0, int(left[own[task, left].argmin()]), 0)
-        k = int(state.allowed[task].argmax())
-        first = int(state.heads[task, k])
-        middle = first + int(starts[task]) // 2
-        return Split(task, 1, int(live[own[task, live].argmin()]) if len(live) else 0, middle)
+        last = -1e9  # below every mean: the first task that can be split, where no choice was probed
+        task = int(np.where(can_split, np.where(num_live > 1, mean, last), -np.inf).argmax())
+        choices = np.flatnonzero(is_live[task])
+        if not len(choices):
+            choices = np.flatnonzero(state.allowed[task]) if kind[task] == 0 else np.array([0])
+        middle = int(state.heads[task].min()) + int(starts[task]) // 2  # of the one GPU that is left, for kind 1
+        return Split(task, int(kind[task]), int(choices[own[task, choices].argmin()]), middle)
 
     def _like_in(self, state: State, k: int) -> list[int]:
         """Return GPU k and those that it can be swapped with in a node: of its class, with the same windows."""

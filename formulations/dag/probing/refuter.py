@@ -190,10 +190,8 @@ def settle_or_probe(
     and prices in the workspace, `TEST` begins with those, is quick, and leaves its own in `assumed_loads`. `PRICE` does
     not tighten, and leaves the rows that have a price. The second result says whether it was the loads that refuted.
     """
-    if what == PROBE:
-        return probe_all(net, state, deadline, workspace, work, most_work, False)
-    if what == PROBE_THOROUGHLY:
-        return probe_all(net, state, deadline, workspace, work, most_work, True)
+    if what in (PROBE, PROBE_THOROUGHLY):
+        return probe_all(net, state, deadline, workspace, work, most_work, what == PROBE_THOROUGHLY)
     if what == SETTLE:
         return settle(net, state, deadline, workspace.loads, workspace, work), False
     if what != PRICE and not tighten(net, state, deadline, workspace.scratch, work):
@@ -368,6 +366,11 @@ def largest_refuted(
     return refuted
 
 
+def steps_in(seconds: float, at_once: int = STEPS_AT_ONCE) -> int:
+    """Return how many elementary steps may be made in some seconds, at most so many."""
+    return int(min(at_once, seconds * STEPS_PER_SECOND))
+
+
 class Refuter:
     """Refutes makespans of one instance: by paths, exclusive GPUs and loads, and by probing.
 
@@ -422,7 +425,7 @@ class Refuter:
         for _ in range(passes):
             if self._settles(state, makespan, workspace):
                 return None
-            self._work[1] = self.work + self._steps_left(STEPS_AT_ONCE)
+            self._work[1] = self.work + steps_in(self._seconds_left())
             refuted, changed = settle_or_probe(PROBE, self._network, state, makespan, workspace, self._work, most_work)
             if refuted:
                 return None
@@ -447,16 +450,12 @@ class Refuter:
         """Call `settle` until it is done or no seconds are left; say whether the makespan is refuted."""
         at_once = STEPS_AT_ONCE
         while True:
-            self._work[1] = self.work + self._steps_left(at_once)
+            self._work[1] = self.work + steps_in(self._seconds_left(), at_once)
             if settle_or_probe(SETTLE, self._network, state, makespan, workspace, self._work, NO_LIMIT)[0]:
                 return True
             if self.work <= self._work[1] or self._seconds_left() <= 0:
                 return False
             at_once *= 2  # a single step may be larger than what was allowed
-
-    def _steps_left(self, at_once: int) -> int:
-        """Return how many elementary steps may be made in the seconds that are left, at most so many."""
-        return int(min(at_once, self._seconds_left() * STEPS_PER_SECOND))
 
     def climb(
         self, refuted: int, *, passes: int = 0, most_work: int = NO_LIMIT, most_each: int = NO_LIMIT, horizon: int
