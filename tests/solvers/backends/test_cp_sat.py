@@ -645,3 +645,44 @@ def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkey
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share, None)
     assert (found.lower_bound, found.termination) == (1445, Termination.FINISHED)
     assert objective_value(split_chain, found.schedule, Objective.MAKESPAN) == 1445
+
+
+@pytest.mark.parametrize(
+    ("threads", "objective", "is_large_enough"),
+    [
+        (1, Objective.MAKESPAN, True),
+        (2, Objective.MAKESPAN, True),
+        (2, Objective.MAKESPAN, False),
+        (2, Objective.WEIGHTED_COMPLETION, True),
+    ],
+)
+def test_windows_are_branched_on_before_the_first_proof(
+    split_chain: DagInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    threads: int,
+    objective: Objective,
+    is_large_enough: bool,
+) -> None:
+    """Tests that branching on windows proves a chain that memory splits, as soon as one phase has found a schedule.
+
+    Only for the makespan and with more than `FEW_TASKS` tasks; elsewhere CP-SAT is asked a second time.
+    """
+    phases = Phases(answer(heft(split_chain), None))
+    monkeypatch.setattr(module, "_solve_phase", phases)
+    monkeypatch.setattr(module, "probing", lambda *args, **named: 0)
+    monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(module, "_tried", lambda instance, schedule, bound, *rest: (bound, None, None))
+    monkeypatch.setattr(module, "diagram_start", lambda *rest: (0, None))
+    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
+    if not is_large_enough:
+        monkeypatch.setattr(module, "FEW_TASKS", split_chain.num_tasks)
+    run = exact_run(threads=threads)
+    if objective is Objective.MAKESPAN and is_large_enough:
+        outcome = cp_sat(split_chain, objective, run)
+        assert (outcome.lower_bound, outcome.proof, outcome.solver) == (1445, module.PROOF, None)
+        assert outcome.schedule is not None
+        assert objective_value(split_chain, outcome.schedule, objective) == 1445
+        assert len(phases.asked) == 1
+    else:
+        with pytest.raises(IndexError):  # a second phase is asked
+            cp_sat(split_chain, objective, run)
