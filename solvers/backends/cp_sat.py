@@ -18,7 +18,8 @@ from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.refuter import NO_LIMIT
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
-from heuristics.dag.list_scheduling import place_by_list, within_memory
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list, schedule_of, within_memory
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import DownSetRounds, is_near
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     from formulations.dag.windows import Windows
+    from heuristics.dag.arrays import DagArrays
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
     from solvers.run.exact_run import ExactRun
@@ -146,6 +148,7 @@ def cp_sat(
     branching: _Branching | None = None
     rounds: DownSetRounds | None = None
     climb: WindowClimb | None = None
+    climb_seconds = 0.0
     probed: int | None = None
     refutes = is_makespan and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
@@ -161,17 +164,25 @@ def cp_sat(
         least, value = area(instance, objective, seconds_left=run.seconds_left), _value(instance, objective, schedule)
         return value is not None and least >= LOADS_BIND * value
 
-    def do_windows_prove(most: float = 1.0) -> bool:
-        """Branch on windows for a share of the time that is left; say whether that proves the best schedule."""
-        nonlocal schedule, bound, climb
-        if schedule is None or not branches or run.must_stop():
+    def do_windows_prove(share: float, share_of_forecast: float) -> bool:
+        """Branch on windows for a share of the time left, and on if it may prove the best schedule in another one.
+
+        Says whether it is proved.
+        """
+        nonlocal schedule, bound, climb, climb_seconds
+        if schedule is None or not branches:
             return False
-        climb = climb or WindowClimb(instance, schedule, bound)
+        climb = climb or WindowClimb(instance, schedule, bound, partial(_listed, instance, dag_arrays(instance)))
         climb.take(schedule, bound)
-        is_very_near = is_near(objective_value(instance, schedule, objective), bound, VERY_NEAR)
-        left = run.seconds_of_share(min(most, SHARE_OF_NEAR_WINDOWS if is_very_near else SHARE_OF_WINDOWS))
-        most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
-        climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
+        while not climb.is_settled and not run.must_stop():
+            began = run.watch.seconds
+            most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
+            left = run.seconds_of_share(share)
+            climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
+            climb_seconds += run.watch.seconds - began
+            forecast = climb.forecast() / max(1, climb.work) * climb_seconds
+            if run.time_limit is None or not forecast <= share_of_forecast * run.seconds_left():
+                break
         schedule, bound = climb.schedule, climb.bound
         return climb.has_proved and climb.is_settled
 
@@ -233,20 +244,21 @@ def cp_sat(
             found = _without_model(instance, objective, schedule, bound, run, share, probed)
             return replace(found, backend_seconds=seconds + found.backend_seconds)
         if number == 0 and phase.improves and is_small and is_free:
+            if do_windows_prove(SHARE_OF_FIRST_WINDOWS, SHARE_OF_FIRST_FORECAST):
+                return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
             first = DownSetRounds(instance, objective, run, schedule, bound)
             rounds = first if first.search_briefly() else None
             schedule, bound = first.schedule, first.bound
             if first.has_proved and first.is_settled:
                 return first.outcome(backend_seconds=seconds)
-            if do_windows_prove(SHARE_OF_FIRST_WINDOWS):
-                return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
         at_most = _value(instance, objective, schedule)
         if at_most is not None and at_most <= bound:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         if number == 0 and share is not None and phase.improves:
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
             bound, branching, _ = _tried(instance, schedule, bound, run, trial)
-        if (phase.raises or phase.widens) and do_windows_prove():
+        share_of_windows = SHARE_OF_NEAR_WINDOWS if is_near(at_most, bound, VERY_NEAR) else SHARE_OF_WINDOWS
+        if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
         if phase.widens and rounds is not None:
             rounds.take(schedule, bound)
@@ -357,15 +369,16 @@ prove more than all else to go on; the second one where the bound is near the sc
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
 
-SHARE_OF_WINDOWS, SHARE_OF_NEAR_WINDOWS = 0.1, 0.7
-"""Largest share of the time that is left for the search over placements and windows; the second one where the bound is
-very near the schedule (`VERY_NEAR`): there it may well prove the rest, elsewhere down-sets sometimes do."""
+SHARE_OF_FIRST_WINDOWS, SHARE_OF_WINDOWS, SHARE_OF_NEAR_WINDOWS = 0.06, 0.1, 0.7
+"""Largest share of the time that is left for the search over placements and windows: before the first proof by CP-SAT;
+later; and later where the bound is very near the schedule (`VERY_NEAR`), or while the forecast for the rest of the
+proof is within this share."""
 
 VERY_NEAR = 0.01
 """A bound is very near a schedule if it is within this share of its objective."""
 
-SHARE_OF_FIRST_WINDOWS = 0.06
-"""The same at most, before the first proof by CP-SAT."""
+SHARE_OF_FIRST_FORECAST = 0.3
+"""Before the first proof by CP-SAT that search goes on while its forecast is within this share of the time left."""
 
 WORK_OF_WINDOWS = 5_000_000_000
 """Elementary steps of that search without a time limit, each time; some seconds."""
@@ -580,6 +593,13 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
     yield replace(proof, subsolvers=others, share=0.5, effort=10.0, improves=0.2, raises=False, widens=True)
     # `default_lp` again, which knows loads, and subsolvers that two threads have not tried yet
     yield _Phase(subsolvers=(PROVING_SUBSOLVERS[1], *PROVING_SUBSOLVERS[3 : threads + 2]))
+
+
+def _listed(
+    instance: DagInstance, arrays: DagArrays, gpu: NDArray[np.int64], order: NDArray[np.int64]
+) -> DagSchedule | None:
+    """Return the list schedule with these GPUs and this order, None where it exceeds a memory limit."""
+    return schedule_of(instance, place_by_list(arrays, -order.astype("float64"), pinned=gpu))
 
 
 def _is_small(instance: DagInstance) -> bool:

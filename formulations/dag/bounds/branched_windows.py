@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
 
+    Build = Callable[[NDArray[np.int64], NDArray[np.int64]], DagSchedule | None]
+
 
 MOST_WORK = 20_000_000_000
 """Elementary steps of the bound without a time limit; of the order of twenty seconds on one core."""
@@ -48,6 +52,9 @@ FIRST_WORK = 500_000_000
 PART_OF_GAP, PART_OF_BOUND = 4, 128
 """The first makespan that is attempted lies above the bound by a quarter of the gap; without a schedule by so small a
 part of the bound."""
+
+WORK_OF_NEXT = 4
+"""An attempt is left undecided after so many times the work of the last refutation."""
 
 LEAST_GAIN = 1e-3
 """The gain of a choice that changes nothing, in the mean by which a task is chosen."""
@@ -73,15 +80,18 @@ def branched_windows(
 class WindowClimb:
     """Attempts one makespan after the other between the bound and the best schedule, by a `WindowSearch` of each.
 
-    A makespan far below the optimum is soon refuted, and one that is near it is not. Above the optimum there are few
-    schedules next to it, but wrong decisions are soon refuted too; far above it they are not. So the attempts go up
-    from the bound. One that stays undecided is given up for one half as far, and next to the bound the search goes on
-    with twice as many steps.
+    A makespan far below the optimum is soon refuted, and one that is near it is not: the work grows exponentially.
+    Above the optimum there are few schedules next to it, but wrong decisions are soon refuted too; far above it they
+    are not. So the attempts go up from the bound, by steps with which the work about doubles. One that takes four times
+    the work of the last refutation is left undecided for one half as far; next to the bound the search goes on with
+    twice as many steps.
 
     Parameters
     ----------
     schedule, bound
         Verified and proven before; without a schedule attempts go up to the horizon.
+    build
+        As of `WindowSearch`.
 
     Attributes
     ----------
@@ -89,12 +99,17 @@ class WindowClimb:
         The best ones known.
     has_proved
         Whether these attempts proved the bound, and it was not known before.
+    work
+        Elementary steps so far.
     """
 
-    def __init__(self, instance: DagInstance, schedule: DagSchedule | None, bound: int) -> None:
-        self.schedule, self.bound, self.has_proved = schedule, bound, False
-        self._instance, self._latest = instance, horizon(instance)
-        self._searches: dict[int, WindowSearch] = {}
+    def __init__(
+        self, instance: DagInstance, schedule: DagSchedule | None, bound: int, build: Build | None = None
+    ) -> None:
+        self.schedule, self.bound, self.has_proved, self.work = schedule, bound, False, 0
+        self._instance, self._latest, self._build = instance, horizon(instance), build
+        self._searches: dict[int, WindowSearch] = {}  # those that are undecided, by makespan
+        self._refuted: list[tuple[int, int]] = []  # makespans, and the work that it took
         self._most_work = FIRST_WORK
         self._step = max(1, bound // PART_OF_BOUND if schedule is None else (self._top - bound) // PART_OF_GAP)
 
@@ -134,31 +149,70 @@ class WindowClimb:
         report
             Called with every better makespan, and with every better bound.
         """
-        spent = 0
+        last = self.work + min(most_work, NO_LIMIT - self.work)
         # Invariant: every makespan below the bound is refuted, and `_top` is that of a schedule, if there is one.
-        while not self.is_settled and spent < most_work and seconds_left() > 0:
+        while not self.is_settled and self.work < last and seconds_left() > 0:
             attempt = min(self.bound - 1 + self._step, self._top - 1)
-            search = self._searches.pop(attempt, None) or WindowSearch(self._instance)
-            before, most = search.work, min(self._most_work, most_work - spent)
+            search = self._searches.pop(attempt, None) or WindowSearch(self._instance, self._build)
+            before, most = search.work, min(self._most_work - search.work, last - self.work)
             search.run(attempt, most_work=most, seconds_left=seconds_left, threads=threads)
-            spent += search.work - before
+            self.work += search.work - before
+            if search.makespan < self._top:
+                self.schedule = search.schedule
+                report(self._top, None)
             if search.is_refuted:
                 self.bound, self.has_proved = attempt + 1, True
                 report(None, self.bound)
-                self._step *= 2 if search.work < self._most_work // 4 else 1
+                self._refuted.append((attempt, search.work))
                 self._searches = {makespan: one for makespan, one in self._searches.items() if makespan > attempt}
-                continue
-            if search.schedule is not None:
-                self.schedule = search.schedule
-                report(self._top, None)
-                continue
-            if search.is_lost:
+                self._step *= 2 if search.work <= self._most_work // 2 else 1
+                self._most_work = max(self._most_work, WORK_OF_NEXT * search.work)
+            elif search.is_lost:
                 break
-            self._searches[attempt] = search
-            if attempt > self.bound:
-                self._step = (attempt - self.bound + 1) // 2
-            else:
-                self._most_work *= 2
+            elif search.makespan > attempt:
+                self._searches[attempt] = search
+                if search.work < self._most_work:
+                    continue  # nothing is left of the steps or the time
+                if attempt > self.bound:
+                    self._step = (attempt - self.bound + 1) // 2
+                else:
+                    self._most_work *= 2
+
+    def forecast(self) -> float:
+        """Return about how many elementary steps it takes to settle the last makespan below the best schedule."""
+        undecided = [(makespan, search.work) for makespan, search in self._searches.items()]
+        return work_at(self._top - 1, self._refuted, undecided)
+
+
+def work_at(makespan: int, refuted: list[tuple[int, int]], undecided: list[tuple[int, int]]) -> float:
+    """Return about how much work it takes to refute a makespan.
+
+    The work grows from tick to tick by a factor: that since the last refutation with a third of the work of the last
+    one, or a larger one if an undecided makespan has taken so much work that it is not explained otherwise.
+
+    Parameters
+    ----------
+    refuted
+        Makespans that were refuted, in increasing order, and the work of each.
+    undecided
+        Larger ones that are not refuted yet, and the work so far. As much is expected to be ahead.
+
+    Returns
+    -------
+    float
+        Infinite if the makespan is more than three times as far from the first of those refuted as the last one.
+    """
+    if not refuted:
+        return math.inf
+    (first, _), (last, work) = refuted[0], refuted[-1]
+    ahead = makespan - last
+    if ahead > 2 * (last - first):
+        return math.inf
+    before, less = next((one for one in reversed(refuted) if 3 * one[1] <= work), refuted[0])
+    growth = max(0.0, math.log(max(work, 1) / max(less, 1)) / max(1, last - before))
+    for other, so_far in undecided:
+        growth = max(growth, math.log(max(1, 2 * so_far) / max(work, 1)) / (other - last))
+    return work * math.exp(min(growth * ahead, 100.0))
 
 
 class Split(NamedTuple):
@@ -183,25 +237,31 @@ class WindowSearch:
     ----------
     instance
         At least one task, without buffers.
+    build
+        Makes a schedule of GPUs and numbers by which tasks are ordered, shape (n,) each, or fails to: in every node of
+        a few of both. `left_shift` by default.
 
     Attributes
     ----------
-    schedule
-        The last schedule found, None before.
+    schedule, makespan
+        The best schedule found, even if it is not within the makespan that was looked for; its own. None and infinite
+        before.
     is_refuted
-        Whether no schedule within the last makespan exists besides what was found.
+        Whether there is no schedule within the last makespan.
     is_lost
         Whether a node was given up because the work on it was cut short: then nothing can be refuted any more.
     nodes, work
         Nodes and elementary steps of probing so far. With one thread and no time limit both are the same everywhere.
     """
 
-    def __init__(self, instance: DagInstance) -> None:
+    def __init__(self, instance: DagInstance, build: Build | None = None) -> None:
         self.schedule: DagSchedule | None = None
+        self.makespan: float = math.inf
         self.is_refuted = self.is_lost = False
         self.nodes = self.work = 0
         self._instance, self._network = instance, network(instance)
         self._like = interchangeable(instance).gpus
+        self._build = build or partial(left_shift, instance)
         self._open: list[State] | None = None
         self._busy = 0
         self._news = threading.Condition()
@@ -219,7 +279,7 @@ class WindowSearch:
         Parameters
         ----------
         makespan
-            At most that of the run before, from which the search goes on.
+            At most that of the run before, from which the search goes on, and less than that of the schedule found.
         most_work
             Elementary steps of this run, after which no node is begun.
         seconds_left
@@ -233,10 +293,10 @@ class WindowSearch:
             self._open = [new_state(around.heads, around.tails, around.allowed)] if is_possible else []
         for state in self._open:
             state.heads_due[:] = True  # pairs may be too long for a lower makespan
-        found, last = self.schedule, self.work + min(most_work, NO_LIMIT - self.work)
+        last = self.work + min(most_work, NO_LIMIT - self.work)
 
         def ends() -> bool:
-            return self.schedule is not found or self.work >= last or seconds_left() <= 0
+            return self.makespan <= makespan or self.work >= last or seconds_left() <= 0
 
         def search() -> None:
             self._search(makespan, ends, seconds_left)
@@ -247,7 +307,7 @@ class WindowSearch:
             with ThreadPoolExecutor(threads) as pool:
                 for done in [pool.submit(search) for _ in range(threads)]:
                     done.result()
-        self.is_refuted = not self._open and not self.is_lost and self.schedule is found
+        self.is_refuted = not self._open and not self.is_lost and self.makespan > makespan
 
     def _search(self, makespan: int, ends: Callable[[], bool], seconds_left: Callable[[], float]) -> None:
         """Work on the last open node while there is one, or while another thread may make some."""
@@ -291,8 +351,9 @@ class WindowSearch:
             used = self._instance.task_memory @ state.allowed
             if ((self._instance.gpu_memory >= 0) & (used > self._instance.gpu_memory)).any():
                 return []
-            if self._is_schedule(state, makespan):
-                return [state]
+        self._build_schedules(state, makespan, workspace.loads.placement)
+        if self.makespan <= makespan:
+            return [state]
         chosen = self._chosen(state, makespan, workspace.gains)
         if chosen is None:  # windows of one tick each that are no schedule: tightening was cut short
             self.is_lost = True
@@ -306,15 +367,26 @@ class WindowSearch:
             remove_pair(self._network, state, chosen.task, k)
         return [state, first] if state.allowed[chosen.task].any() else [first]
 
-    def _is_schedule(self, state: State, makespan: int) -> bool:
-        """Keep the schedule in the order of the heads if it is within the makespan; every task has one GPU left."""
-        gpu = state.allowed.argmax(axis=1)
-        schedule = left_shift(self._instance, gpu, state.heads[np.arange(len(gpu)), gpu])
-        is_within = objective_value(self._instance, schedule, Objective.MAKESPAN) <= makespan
-        if not is_within or verify_dag_schedule(self._instance, schedule):
-            return False
-        self.schedule = schedule
-        return True
+    def _build_schedules(self, state: State, makespan: int, placement: NDArray[np.float64]) -> None:
+        """Build schedules of a node and keep a better one.
+
+        Every task is on the GPU that the linear program of the loads prefers, or on the one with the most room, and the
+        order is that of earliest starts, latest starts, or the middle between them.
+        """
+        tasks = np.arange(len(state.heads))
+        lengths = state.heads + self._network.durations + state.tails
+        for preference in (placement, -lengths):
+            gpu = np.where(state.allowed, preference, -np.inf).argmax(axis=1)
+            earliest, length = state.heads[tasks, gpu], lengths[tasks, gpu]
+            for order in (earliest, earliest + makespan - length, 2 * earliest + makespan - length):
+                schedule = self._build(gpu, order)
+                if schedule is None:
+                    continue
+                value = objective_value(self._instance, schedule, Objective.MAKESPAN)
+                if value < self.makespan and not verify_dag_schedule(self._instance, schedule):
+                    with self._news:
+                        if value < self.makespan:
+                            self.schedule, self.makespan = schedule, value
 
     def _chosen(self, state: State, makespan: int, gains: NDArray[np.float64]) -> Split | None:
         """Return the choice to branch on, None if nothing is left to choose.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from formulations.dag.bounds.branched_windows import WindowClimb, WindowSearch, branched_windows
+from formulations.dag.bounds.branched_windows import WindowClimb, WindowSearch, branched_windows, work_at
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.probing.refuter import NO_LIMIT
 from instances.clusters.cluster import parse_cluster
@@ -18,6 +20,9 @@ from instances.generators.dag.generate import generate
 from tests.brute_force import optimum
 from tests.strategies import dag_instances
 from tests.test_tight_bounds import tight_instance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAKESPAN = Objective.MAKESPAN
 
@@ -32,12 +37,13 @@ def searched(instance: DagInstance, makespan: int, *, threads: int = 1) -> int |
     """Return the makespan of a schedule within one, None where it is refuted."""
     search = WindowSearch(instance)
     search.run(makespan, threads=threads)
-    if search.schedule is None:
-        assert search.is_refuted
+    if search.is_refuted:
+        assert search.makespan > makespan
         return None
+    assert search.schedule is not None
     assert verify_dag_schedule(instance, search.schedule) == []
     value = objective_value(instance, search.schedule, MAKESPAN)
-    assert value <= makespan
+    assert value == search.makespan <= makespan
     return value
 
 
@@ -98,6 +104,46 @@ def test_goes_on_with_a_lower_makespan(needs_branches: DagInstance) -> None:
             found = objective_value(needs_branches, search.schedule, MAKESPAN)
             makespan = int(found) - 1
     assert found == branched_windows(needs_branches, MAKESPAN)
+
+
+def test_keeps_a_schedule_that_ends_later(needs_branches: DagInstance) -> None:
+    """Tests that a search which refutes its makespan keeps the best schedule that it built, and a climb takes it."""
+    search = WindowSearch(needs_branches)
+    search.run(229)
+    assert search.is_refuted
+    assert search.schedule is not None
+    assert verify_dag_schedule(needs_branches, search.schedule) == []
+    assert 230 <= search.makespan == objective_value(needs_branches, search.schedule, MAKESPAN)
+    climb = WindowClimb(needs_branches, None, 229)
+    climb.run(most_work=1)
+    assert climb.schedule is not None
+    assert climb.work > 0
+
+
+def test_builds_schedules_as_it_is_told(needs_branches: DagInstance) -> None:
+    """Tests that a builder gets GPUs and an order, and that a search without any schedule is undecided."""
+    seen = []
+
+    def build(gpu: NDArray[np.int64], order: NDArray[np.int64]) -> None:
+        seen.append((gpu, order))
+
+    search = WindowSearch(needs_branches, build)
+    search.run(230, most_work=200_000_000)
+    assert search.schedule is None
+    assert not search.is_refuted
+    assert all(needs_branches.allowed[np.arange(len(gpu)), gpu].all() for gpu, _ in seen)
+    assert {order.shape for _, order in seen} == {(needs_branches.num_tasks,)}
+
+
+def test_forecast() -> None:
+    """Tests that the work doubles from tick to tick, or more where an undecided makespan says so."""
+    assert work_at(14, [], []) == math.inf
+    assert work_at(14, [(10, 50)], []) == math.inf
+    assert work_at(14, [(10, 50), (11, 90), (12, 200)], []) == pytest.approx(200 * (200 / 50))
+    assert work_at(17, [(10, 50), (11, 90), (12, 200)], []) == math.inf
+    assert work_at(14, [(10, 50), (12, 200)], [(13, 150)]) == pytest.approx(800)
+    assert work_at(14, [(10, 50), (12, 200)], [(13, 1000)]) == pytest.approx(200 * 10**2)
+    assert work_at(14, [(10, 90), (12, 30)], []) == 30
 
 
 def test_time_that_is_over_refutes_nothing(needs_branches: DagInstance) -> None:
