@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     from formulations.dag.windows import Windows
-    from heuristics.dag.arrays import DagArrays
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
     from solvers.run.exact_run import ExactRun
@@ -165,19 +164,18 @@ def cp_sat(
         return value is not None and least >= LOADS_BIND * value
 
     def do_windows_prove(share: float, share_of_forecast: float) -> bool:
-        """Branch on windows for a share of the time left, and on if it may prove the best schedule in another one.
+        """Branch on windows for a share of the time left; say whether that proves the best schedule.
 
-        Says whether it is proved.
+        It goes on while its forecast for the proof is within the other share of the time left.
         """
         nonlocal schedule, bound, climb, climb_seconds
         if schedule is None or not branches:
             return False
-        climb = climb or WindowClimb(instance, schedule, bound, partial(_listed, instance, dag_arrays(instance)))
+        climb = climb or WindowClimb(instance, schedule, bound, partial(_listed, instance))
         climb.take(schedule, bound)
+        most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
         while not climb.is_settled and not run.must_stop():
-            began = run.watch.seconds
-            most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
-            left = run.seconds_of_share(share)
+            began, left = run.watch.seconds, run.seconds_of_share(share)
             climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
             climb_seconds += run.watch.seconds - began
             forecast = climb.forecast() / max(1, climb.work) * climb_seconds
@@ -595,11 +593,9 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
     yield _Phase(subsolvers=(PROVING_SUBSOLVERS[1], *PROVING_SUBSOLVERS[3 : threads + 2]))
 
 
-def _listed(
-    instance: DagInstance, arrays: DagArrays, gpu: NDArray[np.int64], order: NDArray[np.int64]
-) -> DagSchedule | None:
+def _listed(instance: DagInstance, gpu: NDArray[np.int64], order: NDArray[np.int64]) -> DagSchedule | None:
     """Return the list schedule with these GPUs and this order, None where it exceeds a memory limit."""
-    return schedule_of(instance, place_by_list(arrays, -order.astype("float64"), pinned=gpu))
+    return schedule_of(instance, place_by_list(dag_arrays(instance), -order.astype("float64"), pinned=gpu))
 
 
 def _is_small(instance: DagInstance) -> bool:
