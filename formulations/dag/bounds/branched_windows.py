@@ -224,11 +224,19 @@ class Split(NamedTuple):
     middle: int
 
 
+class _Node(NamedTuple):
+    """What is known of schedules in a part of the search, and by how much choices gained at its parent."""
+
+    state: State
+    means: NDArray[np.float64]  # (n, 2), by task and kind: see `_mean_gains`
+
+
 class WindowSearch:
     """Looks for a schedule within a makespan, or refutes the makespan; a search that can go on.
 
-    A node holds windows and pairs of task and GPU as `probing` does. It is settled and probed thoroughly once; what is
-    not refuted then is split in two, by one choice and by its contrary: a task is on a GPU or not, or, once its GPU is
+    A node holds windows and pairs of task and GPU as `probing` does. It is settled and probed thoroughly once, tasks
+    whose choices gained most at its parent first, because they are the likeliest to refute it soon; what is not refuted
+    then is split in two, by one choice and by its contrary: a task is on a GPU or not, or, once its GPU is
     known, starts in the early or in the late half of its window. The task is the one whose choices lower the room of
     all windows most (`_chosen`). The side with more room comes first. GPUs that can be swapped and have the same
     windows in a node count as one. (Docs/bounds.md, section 3.23; ours.)
@@ -262,7 +270,7 @@ class WindowSearch:
         self._instance, self._network = instance, network(instance)
         self._like = interchangeable(instance).gpus
         self._build = build or partial(left_shift, instance)
-        self._open: list[State] | None = None
+        self._open: list[_Node] | None = None
         self._busy = 0
         self._news = threading.Condition()
 
@@ -290,9 +298,10 @@ class WindowSearch:
         if self._open is None:
             around = far_heads_and_tails(self._instance, makespan_at_most=makespan, seconds_left=seconds_left)
             is_possible = bool(around.allowed.any(axis=1).all())
-            self._open = [new_state(around.heads, around.tails, around.allowed)] if is_possible else []
-        for state in self._open:
-            state.heads_due[:] = True  # pairs may be too long for a lower makespan
+            root = _Node(new_state(around.heads, around.tails, around.allowed), np.zeros((len(around.heads), 2)))
+            self._open = [root] if is_possible else []
+        for node in self._open:
+            node.state.heads_due[:] = True  # pairs may be too long for a lower makespan
         last = self.work + min(most_work, NO_LIMIT - self.work)
 
         def ends() -> bool:
@@ -318,11 +327,11 @@ class WindowSearch:
                     self._news.wait()
                 if not self._open or ends():
                     return
-                state = self._open.pop()
+                node = self._open.pop()
                 self._busy += 1
-            before, sides = int(work[0]), [state]
+            before, sides = int(work[0]), [node]
             try:
-                sides = self._sides(state, makespan, workspace, work, seconds_left)
+                sides = self._sides(node, makespan, workspace, work, seconds_left)
             finally:
                 with self._news:
                     self._open += sides
@@ -333,16 +342,18 @@ class WindowSearch:
 
     def _sides(
         self,
-        state: State,
+        node: _Node,
         makespan: int,
         workspace: Workspace,
         work: NDArray[np.int64],
         seconds_left: Callable[[], float],
-    ) -> list[State]:
+    ) -> list[_Node]:
         """Return what is left to search of a node, which is changed, the side that comes first at the end.
 
         Nothing is left where it is refuted, and the node itself where it leads to a schedule.
         """
+        state = node.state
+        workspace.turns[:] = np.argsort(-node.means.T.ravel(), kind="stable")
         for what in (SETTLE, PROBE_THOROUGHLY):
             work[1] = work[0] + steps_in(seconds_left())
             if settle_or_probe(what, self._network, state, makespan, workspace, work, NO_LIMIT)[0]:
@@ -353,8 +364,11 @@ class WindowSearch:
                 return []
         self._build_schedules(state, makespan, workspace.loads.placement)
         if self.makespan <= makespan:
-            return [state]
-        chosen = self._chosen(state, makespan, workspace.gains)
+            return [node]
+        gains = np.array(workspace.gains)
+        gains[:, 0, : state.allowed.shape[1]][~state.allowed] = NO_GAIN
+        means = _mean_gains(gains, node.means)
+        chosen = self._chosen(state, makespan, gains, means)
         if chosen is None:  # windows of one tick each that are no schedule: tightening was cut short
             self.is_lost = True
             return []
@@ -362,10 +376,11 @@ class WindowSearch:
         assume(self._network, first, makespan, *chosen)
         if chosen.kind == 1:
             assume(self._network, state, makespan, *chosen._replace(choice=1 - chosen.choice))
-            return [state, first]
+            return [_Node(state, means), _Node(first, means)]
         for k in self._like_in(state, chosen.choice):
             remove_pair(self._network, state, chosen.task, k)
-        return [state, first] if state.allowed[chosen.task].any() else [first]
+        sides = [_Node(state, means), _Node(first, means)]
+        return sides if state.allowed[chosen.task].any() else sides[1:]
 
     def _build_schedules(self, state: State, makespan: int, placement: NDArray[np.float64]) -> None:
         """Build schedules of a node and keep a better one.
@@ -388,27 +403,25 @@ class WindowSearch:
                         if value < self.makespan:
                             self.schedule, self.makespan = schedule, value
 
-    def _chosen(self, state: State, makespan: int, gains: NDArray[np.float64]) -> Split | None:
+    def _chosen(
+        self, state: State, makespan: int, gains: NDArray[np.float64], means: NDArray[np.float64]
+    ) -> Split | None:
         """Return the choice to branch on, None if nothing is left to choose.
 
         Tasks with several GPUs are placed, others are moved. The task is the one with the largest geometric mean of
         gains, and the choice the one that gains least. What was not probed comes last, in order.
         """
-        m = state.allowed.shape[1]
-        gains = np.array(gains)
-        gains[:, 0, :m][~state.allowed] = NO_GAIN
         num_gpus = state.allowed.sum(axis=1)
         starts = np.where(state.allowed, makespan - state.tails - self._network.durations - state.heads, 0).max(axis=1)
         kind = np.where(num_gpus > 1, 0, 1)
-        own = gains[np.arange(len(kind)), kind]
+        tasks = np.arange(len(kind))
+        own, mean = gains[tasks, kind], means[tasks, kind]
         is_live = own > NO_GAIN
-        num_live = is_live.sum(axis=1)
-        mean = np.log(np.maximum(own, LEAST_GAIN)).sum(axis=1, where=is_live) / np.maximum(num_live, 1)
         can_split = (num_gpus > 1) | (starts > 0)
         if not can_split.any():
             return None
         last = -1e9  # below every mean: the first task that can be split, where no choice was probed
-        task = int(np.where(can_split, np.where(num_live > 1, mean, last), -np.inf).argmax())
+        task = int(np.where(can_split, np.where(is_live.sum(axis=1) > 1, mean, last), -np.inf).argmax())
         choices = np.flatnonzero(is_live[task])
         if not len(choices):
             choices = np.flatnonzero(state.allowed[task]) if kind[task] == 0 else np.array([0])
@@ -420,3 +433,15 @@ class WindowSearch:
         like = next((gpus for gpus in self._like if k in gpus), (k,))
         columns = (state.heads, state.tails, state.allowed)
         return [l for l in like if all((column[:, l] == column[:, k]).all() for column in columns)]
+
+
+def _mean_gains(gains: NDArray[np.float64], otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of the geometric means over the choices of every task and kind, shape (n, 2).
+
+    Choices that gained nothing count as `LEAST_GAIN`, and those that are refuted do not count; where none is left, or
+    none was tried, the mean is what it is otherwise.
+    """
+    is_live = gains > NO_GAIN
+    num_live = is_live.sum(axis=2)
+    sums = np.log(np.maximum(gains, LEAST_GAIN)).sum(axis=2, where=is_live)
+    return np.where(num_live > 0, sums / np.maximum(num_live, 1), otherwise)

@@ -72,6 +72,23 @@ def tightest_window(
     return opens, ends, most
 
 
+_FAR = 2**62
+"""After all moments."""
+
+_BEGINS, _ENDS_LATE, _ENDS_EARLY, _NEVER = 0, 1, 2, 3
+"""Where the ramp of a task's work bends: at its latest start, latest finish or earliest finish; the end of a list."""
+
+
+@inner_kernel
+def _does_bend(kind: int, opening: int, head: int, start: int, finish: int) -> bool:
+    """Say whether the ramp of a task with this head, latest start and earliest finish bends there."""
+    if kind == _BEGINS:
+        return start > opening and finish > opening
+    if kind == _ENDS_LATE:
+        return head >= opening
+    return kind == _NEVER or (head < opening and start <= opening < finish)
+
+
 @inner_kernel
 def crowded_window(
     size: int,
@@ -85,31 +102,70 @@ def crowded_window(
     For an opening a the least work of a task inside [a, e] is that of e - max(latest - duration, a), between 0 and head
     + duration - max(head, a): one ramp in e. Openings are heads and latest starts, ends are where a ramp ends.
     Parameters and results are those of `tightest_window`.
+
+    Only the ramp of a task with head < a < latest - duration ends where it depends on a, at head + latest - a. So these
+    ends are sorted once, and all other bends too, and each opening merges the two lists.
     """
     opens, ends, most, share = 0, 1, 0.0, 0.0
-    moment, slope = np.empty(2 * size, dtype=np.int64), np.empty(2 * size)
-    order, scratch = np.empty(2 * size, dtype=np.int64), np.empty(2 * size, dtype=np.int64)
+    start, finish = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    moment, both = np.empty(3 * size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    for item in range(size):
+        start[item], finish[item] = latest[item] - duration[item], head[item] + duration[item]
+        moment[3 * item + _BEGINS] = start[item]
+        moment[3 * item + _ENDS_LATE] = latest[item]
+        moment[3 * item + _ENDS_EARLY] = finish[item]
+        both[item] = head[item] + latest[item]
+    order, scratch = np.empty(3 * size, dtype=np.int64), np.empty(3 * size, dtype=np.int64)
+    by_both = np.empty(size, dtype=np.int64)
+    sort_by(moment, 3 * size, order, scratch)
+    sort_by(both, size, by_both, scratch)
+    bend, owner, kind = (
+        np.empty(3 * size + 1, dtype=np.int64),
+        np.empty(3 * size + 1, dtype=np.int64),
+        np.empty(3 * size + 1, dtype=np.int64),
+    )
+    for place in range(3 * size):
+        bend[place], owner[place], kind[place] = moment[order[place]], order[place] // 3, order[place] % 3
+    bend[3 * size], owner[3 * size], kind[3 * size] = _FAR, 0, _NEVER
+    moving, mover = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
     for first in range(2 * size):
-        item = first // 2
-        a = head[item] if first % 2 == 0 else latest[item] - duration[item]
-        count = 0
+        a = head[first // 2] if first % 2 == 0 else start[first // 2]
+        if first % 2 == 0 and first > 0 and a == head[first // 2 - 1]:
+            continue  # the same opening again
+        work, rate, before, total = 0.0, 0.0, a, 0.0
         for item in range(size):
-            length = head[item] + duration[item] - max(head[item], a)
-            if length > 0:
-                moment[count] = max(latest[item] - duration[item], a)
-                moment[count + 1] = moment[count] + length
-                slope[count], slope[count + 1] = amount[item], -amount[item]
-                count += 2
+            if finish[item] > a:
+                total += amount[item] * (finish[item] - max(head[item], a))
+                if start[item] <= a:
+                    rate += amount[item]
+        count = 0
+        for place in range(size):
+            item = by_both[place]
+            if head[item] < a < start[item] and finish[item] > a:
+                moving[count], mover[count] = both[item] - a, item
+                count += 1
+        moving[count], mover[count] = _FAR, size
+        place, other = 0, 0
         # Invariant: up to `before`, tasks must do `work` inside [a, before], which grows by `rate` per tick from there.
-        work, rate, before = 0.0, 0.0, a
-        sort_by(moment, count, order, scratch)
-        for place in range(count):
-            event = order[place]
-            work += rate * (moment[event] - before)
-            before = moment[event]
-            rate += slope[event]
+        # A longer window than in the condition is not overfilled as much by all there is.
+        while (before - a) * (1.0 + share) <= total * (1.0 + 1e-9):
+            item = owner[place]
+            while bend[place] <= a or not _does_bend(kind[place], a, head[item], start[item], finish[item]):
+                place += 1
+                item = owner[place]
+            now, change = bend[place], amount[item] if kind[place] == _BEGINS else -amount[item]
+            if moving[other] < now or (moving[other] == now and mover[other] < item):
+                now, change = moving[other], -amount[mover[other]]
+                other += 1
+            else:
+                place += 1
+            if now == _FAR:
+                break
+            work += rate * (now - before)
+            before = now
+            rate += change
             length = before - a
-            if length > 0 and (work - length) / length > share:
+            if work > length and (work - length) / length > share:
                 opens, ends, most, share = a, before, work - length, (work - length) / length
     return opens, ends, most
 

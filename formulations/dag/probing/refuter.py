@@ -64,6 +64,7 @@ class Workspace(NamedTuple):
     thorough: Effort
     quick: Effort
     gains: NDArray[np.float64]  # (n, 2, max(m, 2)), how much less room every choice leaves: see `probe_all`
+    turns: NDArray[np.int64]  # (2 n,), n * kind + task, in the order in which `probe_all` tries them
 
 
 def new_workspace(net: Network) -> Workspace:
@@ -79,6 +80,7 @@ def new_workspace(net: Network) -> Workspace:
         thorough=THOROUGH,
         quick=QUICK,
         gains=np.full((len(net.memory), 2, max(2, net.durations.shape[1])), NO_GAIN),
+        turns=np.arange(2 * len(net.memory)),
     )
 
 
@@ -126,7 +128,8 @@ def probe_all(
 ) -> tuple[bool, bool]:
     """Try assumptions on every task; say whether that refutes the deadline, and whether something new is known.
 
-    All GPUs of a task are tried one by one, and then an early and a late start, split in the middle of its window. If
+    All GPUs of a task are tried one by one (kind 0), and an early and a late start, split in the middle of its window
+    (kind 1), in the order of `workspace.turns`: by default the GPUs of all tasks come first, and tasks in order. If
     the consequences of a choice refute it, the pair is removed, or the start is in the other half. What follows from
     all choices that are left is true in any case: heads and tails are raised to the least over them. If no choice is
     left the deadline is refuted (docs/bounds.md, section 3.10).
@@ -146,27 +149,27 @@ def probe_all(
     Martin and Shmoys (1996): shaving. Van Hentenryck, Saraswat and Deville (1998): constructive disjunction. This use
     is ours.
     """
-    m = net.durations.shape[1]
+    n, m = net.durations.shape
     changed = False
     if is_thorough:
         workspace.gains[:] = NO_GAIN
-    for kind in range(2):
-        for task in range(len(net.memory)):
-            if work[0] > min(most_work, work[1]):
-                return False, False
-            early, late = INFINITE, -1
-            for k in range(m):
-                if state.allowed[task, k]:
-                    early = min(early, state.heads[task, k])
-                    late = max(late, deadline - state.tails[task, k] - net.durations[task, k])
-            if kind == 0 and count_allowed(state.allowed, task) < 2:
-                continue
-            if kind == 1 and late - early < 2:
-                continue
-            news = try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work, is_thorough)
-            if news < 0:
-                return True, True
-            changed = changed or news > 0
+    for turn in workspace.turns:
+        kind, task = turn // n, turn % n
+        if work[0] > min(most_work, work[1]):
+            return False, False
+        early, late = INFINITE, -1
+        for k in range(m):
+            if state.allowed[task, k]:
+                early = min(early, state.heads[task, k])
+                late = max(late, deadline - state.tails[task, k] - net.durations[task, k])
+        if kind == 0 and count_allowed(state.allowed, task) < 2:
+            continue
+        if kind == 1 and late - early < 2:
+            continue
+        news = try_all(net, state, deadline, task, kind, (early + late) // 2, workspace, work, is_thorough)
+        if news < 0:
+            return True, True
+        changed = changed or news > 0
     return False, changed
 
 
