@@ -211,6 +211,8 @@ def cp_sat(
             )
         if phase.share_when_near and is_near(at_most, bound, NEAR):
             phase = replace(phase, share=phase.share_when_near, effort=EFFORT_WHEN_NEAR)
+        elif phase.raises and climb is not None and climb.bound == bound:
+            phase = replace(phase, share=min(phase.share, SHARE_AFTER_CLIMB))
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
             break
         try:
@@ -372,10 +374,13 @@ SHARE_OF_FIRST_WINDOWS, SHARE_OF_WINDOWS, SHARE_OF_NEAR_WINDOWS = 0.06, 0.1, 0.7
 later; and later where the bound is very near the schedule (`VERY_NEAR`), or while the forecast for the rest of the
 proof is within this share."""
 
-VERY_NEAR = 0.01
+VERY_NEAR = 0.015
 """A bound is very near a schedule if it is within this share of its objective."""
 
-SHARE_OF_FIRST_FORECAST = 0.3
+SHARE_AFTER_CLIMB = 0.2
+"""Largest share of the time that is left for the first proof by CP-SAT where that search proved the bound."""
+
+SHARE_OF_FIRST_FORECAST = 0.5
 """Before the first proof by CP-SAT that search goes on while its forecast is within this share of the time left."""
 
 WORK_OF_WINDOWS = 5_000_000_000

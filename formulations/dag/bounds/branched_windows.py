@@ -6,7 +6,7 @@ import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.interchangeable import interchangeable
 from formulations.dag.left_shift import left_shift
+from formulations.dag.probing.load_rows import new_loads
 from formulations.dag.probing.network import network
 from formulations.dag.probing.refuter import (
     NO_GAIN,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from formulations.dag.probing.load_rows import Loads
     from formulations.dag.probing.refuter import Workspace
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
@@ -84,7 +86,7 @@ class WindowClimb:
     Above the optimum there are few schedules next to it, but wrong decisions are soon refuted too; far above it they
     are not. So the attempts go up from the bound, by steps with which the work about doubles. One that takes four times
     the work of the last refutation is left undecided for one half as far; next to the bound the search goes on with
-    twice as many steps.
+    twice as many steps. One that finds a schedule goes on below it, with the cases that are left.
 
     Parameters
     ----------
@@ -108,7 +110,8 @@ class WindowClimb:
     ) -> None:
         self.schedule, self.bound, self.has_proved, self.work = schedule, bound, False, 0
         self._instance, self._latest, self._build = instance, horizon(instance), build
-        self._searches: dict[int, WindowSearch] = {}  # those that are undecided, by makespan
+        # Those that are undecided, by makespan, and the work of each before it was for this makespan.
+        self._searches: dict[int, tuple[WindowSearch, int]] = {}
         self._refuted: list[tuple[int, int]] = []  # makespans, and the work that it took
         self._most_work = FIRST_WORK
         self._step = max(1, bound // PART_OF_BOUND if schedule is None else (self._top - bound) // PART_OF_GAP)
@@ -153,25 +156,29 @@ class WindowClimb:
         # Invariant: every makespan below the bound is refuted, and `_top` is that of a schedule, if there is one.
         while not self.is_settled and self.work < last and seconds_left() > 0:
             attempt = min(self.bound - 1 + self._step, self._top - 1)
-            search = self._searches.pop(attempt, None) or WindowSearch(self._instance, self._build)
-            before, most = search.work, min(self._most_work - search.work, last - self.work)
+            fresh = WindowSearch(self._instance, self._build), 0
+            search, earlier = self._searches.pop(attempt, fresh)
+            before, most = search.work, min(self._most_work + earlier - search.work, last - self.work)
             search.run(attempt, most_work=most, seconds_left=seconds_left, threads=threads)
             self.work += search.work - before
+            work = search.work - earlier
             if search.makespan < self._top:
                 self.schedule = search.schedule
                 report(self._top, None)
             if search.is_refuted:
                 self.bound, self.has_proved = attempt + 1, True
                 report(None, self.bound)
-                self._refuted.append((attempt, search.work))
+                self._refuted.append((attempt, work))
                 self._searches = {makespan: one for makespan, one in self._searches.items() if makespan > attempt}
-                self._step *= 2 if search.work <= self._most_work // 2 else 1
-                self._most_work = max(self._most_work, WORK_OF_NEXT * search.work)
+                self._step *= 2 if work <= self._most_work // 2 else 1
+                self._most_work = max(self._most_work, WORK_OF_NEXT * work)
             elif search.is_lost:
                 break
-            elif search.makespan > attempt:
-                self._searches[attempt] = search
-                if search.work < self._most_work:
+            elif search.makespan <= attempt:
+                self._searches[self._top - 1] = search, search.work
+            else:
+                self._searches[attempt] = search, earlier
+                if work < self._most_work:
                     continue  # nothing is left of the steps or the time
                 if attempt > self.bound:
                     self._step = (attempt - self.bound + 1) // 2
@@ -180,7 +187,7 @@ class WindowClimb:
 
     def forecast(self) -> float:
         """Return about how many elementary steps it takes to settle the last makespan below the best schedule."""
-        undecided = [(makespan, search.work) for makespan, search in self._searches.items()]
+        undecided = [(makespan, search.work - earlier) for makespan, (search, earlier) in self._searches.items()]
         return work_at(self._top - 1, self._refuted, undecided)
 
 
@@ -225,10 +232,14 @@ class Split(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """What is known of schedules in a part of the search, and by how much choices gained at its parent."""
+    """What is known of schedules in a part of the search, and what was learnt at its parent.
+
+    Nothing else tells a node from another one, so that it does not matter which thread works on it, and when.
+    """
 
     state: State
-    means: NDArray[np.float64]  # (n, 2), by task and kind: see `_mean_gains`
+    means: NDArray[np.float64]  # (n, 2), by how much choices gained, by task and kind: see `_mean_gains`
+    rows: tuple[NDArray[Any], ...]  # rows of loads that are worth having: see `_rows`
 
 
 class WindowSearch:
@@ -298,8 +309,8 @@ class WindowSearch:
         if self._open is None:
             around = far_heads_and_tails(self._instance, makespan_at_most=makespan, seconds_left=seconds_left)
             is_possible = bool(around.allowed.any(axis=1).all())
-            root = _Node(new_state(around.heads, around.tails, around.allowed), np.zeros((len(around.heads), 2)))
-            self._open = [root] if is_possible else []
+            state, rows = new_state(around.heads, around.tails, around.allowed), _rows(new_loads(self._network))
+            self._open = [_Node(state, np.zeros((len(around.heads), 2)), rows)] if is_possible else []
         for node in self._open:
             node.state.heads_due[:] = True  # pairs may be too long for a lower makespan
         last = self.work + min(most_work, NO_LIMIT - self.work)
@@ -354,6 +365,8 @@ class WindowSearch:
         """
         state = node.state
         workspace.turns[:] = np.argsort(-node.means.T.ravel(), kind="stable")
+        for kept, current in zip(node.rows, _rows(workspace.loads), strict=True):
+            current[:] = kept
         for what in (SETTLE, PROBE_THOROUGHLY):
             work[1] = work[0] + steps_in(seconds_left())
             if settle_or_probe(what, self._network, state, makespan, workspace, work, NO_LIMIT)[0]:
@@ -367,7 +380,7 @@ class WindowSearch:
             return [node]
         gains = np.array(workspace.gains)
         gains[:, 0, : state.allowed.shape[1]][~state.allowed] = NO_GAIN
-        means = _mean_gains(gains, node.means)
+        means, rows = _mean_gains(gains, node.means), tuple(array.copy() for array in _rows(workspace.loads))
         chosen = self._chosen(state, makespan, gains, means)
         if chosen is None:  # windows of one tick each that are no schedule: tightening was cut short
             self.is_lost = True
@@ -376,10 +389,10 @@ class WindowSearch:
         assume(self._network, first, makespan, *chosen)
         if chosen.kind == 1:
             assume(self._network, state, makespan, *chosen._replace(choice=1 - chosen.choice))
-            return [_Node(state, means), _Node(first, means)]
+            return [_Node(state, means, rows), _Node(first, means, rows)]
         for k in self._like_in(state, chosen.choice):
             remove_pair(self._network, state, chosen.task, k)
-        sides = [_Node(state, means), _Node(first, means)]
+        sides = [_Node(state, means, rows), _Node(first, means, rows)]
         return sides if state.allowed[chosen.task].any() else sides[1:]
 
     def _build_schedules(self, state: State, makespan: int, placement: NDArray[np.float64]) -> None:
@@ -433,6 +446,11 @@ class WindowSearch:
         like = next((gpus for gpus in self._like if k in gpus), (k,))
         columns = (state.heads, state.tails, state.allowed)
         return [l for l in like if all((column[:, l] == column[:, k]).all() for column in columns)]
+
+
+def _rows(loads: Loads) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that say which rows there are, their prices, and the placement to begin with."""
+    return loads.num_rows, loads.opens, loads.closes, loads.price, loads.placement
 
 
 def _mean_gains(gains: NDArray[np.float64], otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
