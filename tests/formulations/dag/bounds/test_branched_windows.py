@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -84,14 +85,41 @@ def test_proves_more_than_probing(needs_branches: DagInstance) -> None:
 
 
 def test_goes_on_where_it_was(needs_branches: DagInstance) -> None:
-    """Tests that a search in many short runs refutes what one long run refutes."""
+    """Tests that a search in many short runs refutes what one long run refutes, with as many nodes."""
     best = branched_windows(needs_branches, MAKESPAN)
     at_once, in_steps = WindowSearch(needs_branches), WindowSearch(needs_branches)
     at_once.run(best - 1)
     while not in_steps.is_refuted:
         in_steps.run(best - 1, most_work=1)
     assert at_once.is_refuted
-    assert in_steps.nodes > 1
+    assert in_steps.nodes == at_once.nodes > 1
+
+
+def test_refutes_in_the_same_nodes_with_two_threads(needs_branches: DagInstance) -> None:
+    """Tests that it does not matter which thread works on a node."""
+    alone, together = WindowSearch(needs_branches), WindowSearch(needs_branches)
+    alone.run(229)
+    together.run(229, threads=2)
+    assert alone.is_refuted
+    assert (together.is_refuted, together.nodes, together.work) == (True, alone.nodes, alone.work)
+
+
+def test_climb_goes_on_below_a_schedule(needs_branches: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that the search that finds a schedule is the one that looks for a better one."""
+    runs: list[tuple[WindowSearch, int, float]] = []
+    run = WindowSearch.run
+
+    def recorded(search: WindowSearch, makespan: int, **limits: Any) -> None:
+        run(search, makespan, **limits)
+        runs.append((search, makespan, search.makespan))
+
+    monkeypatch.setattr(WindowSearch, "run", recorded)
+    climb = WindowClimb(needs_branches, None, 229)
+    climb.run(most_work=NO_LIMIT)
+    assert climb.bound == 230
+    below = [(one, two) for one, two in itertools.pairwise(runs) if one[2] <= one[1] and two[1] == one[2] - 1]
+    assert below
+    assert all(one[0] is two[0] for one, two in below)
 
 
 def test_goes_on_with_a_lower_makespan(needs_branches: DagInstance) -> None:
