@@ -187,6 +187,8 @@ class WindowClimb:
 
     def forecast(self) -> float:
         """Return about how many elementary steps it takes to settle the last makespan below the best schedule."""
+        if self.is_settled:
+            return 0.0
         undecided = [(makespan, search.work - earlier) for makespan, (search, earlier) in self._searches.items()]
         return work_at(self._top - 1, self._refuted, undecided)
 

@@ -117,6 +117,7 @@ def test_climb_goes_on_below_a_schedule(needs_branches: DagInstance, monkeypatch
     climb = WindowClimb(needs_branches, None, 229)
     climb.run(most_work=NO_LIMIT)
     assert climb.bound == 230
+    assert climb.forecast() == 0.0
     below = [(one, two) for one, two in itertools.pairwise(runs) if one[2] <= one[1] and two[1] == one[2] - 1]
     assert below
     assert all(one[0] is two[0] for one, two in below)
