@@ -14,7 +14,7 @@ from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.bounds.refuted_makespans import MAX_DELAYS, probing
 from formulations.dag.interchangeable import interchangeable
 from formulations.dag.left_shift import left_shift
-from formulations.dag.probing.load_rows import new_loads
+from formulations.dag.probing.load_rows import new_loads, rows_of
 from formulations.dag.probing.network import network
 from formulations.dag.probing.refuter import (
     NO_GAIN,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from formulations.dag.probing.load_rows import Loads
     from formulations.dag.probing.refuter import Workspace
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
@@ -156,8 +155,9 @@ class WindowClimb:
         # Invariant: every makespan below the bound is refuted, and `_top` is that of a schedule, if there is one.
         while not self.is_settled and self.work < last and seconds_left() > 0:
             attempt = min(self.bound - 1 + self._step, self._top - 1)
-            fresh = WindowSearch(self._instance, self._build), 0
-            search, earlier = self._searches.pop(attempt, fresh)
+            if attempt not in self._searches:
+                self._searches[attempt] = WindowSearch(self._instance, self._build), 0
+            search, earlier = self._searches.pop(attempt)
             before, most = search.work, min(self._most_work + earlier - search.work, last - self.work)
             search.run(attempt, most_work=most, seconds_left=seconds_left, threads=threads)
             self.work += search.work - before
@@ -241,15 +241,15 @@ class _Node(NamedTuple):
 
     state: State
     means: NDArray[np.float64]  # (n, 2), by how much choices gained, by task and kind: see `_mean_gains`
-    rows: tuple[NDArray[Any], ...]  # rows of loads that are worth having: see `_rows`
+    rows: tuple[NDArray[Any], ...]  # rows of loads that are worth having: see `rows_of`
 
 
 class WindowSearch:
     """Looks for a schedule within a makespan, or refutes the makespan; a search that can go on.
 
-    A node holds windows and pairs of task and GPU as `probing` does. It is settled and probed thoroughly once, tasks
-    whose choices gained most at its parent first, because they are the likeliest to refute it soon; what is not refuted
-    then is split in two, by one choice and by its contrary: a task is on a GPU or not, or, once its GPU is
+    A node holds windows and pairs of task and GPU as `probing` does. It is settled and probed thoroughly once. Tasks
+    whose choices gained most at its parent come first, because they are the likeliest to refute it soon. What is not
+    refuted then is split in two, by one choice and by its contrary: a task is on a GPU or not, or, once its GPU is
     known, starts in the early or in the late half of its window. The task is the one whose choices lower the room of
     all windows most (`_chosen`). The side with more room comes first. GPUs that can be swapped and have the same
     windows in a node count as one. (Docs/bounds.md, section 3.23; ours.)
@@ -272,7 +272,8 @@ class WindowSearch:
     is_lost
         Whether a node was given up because the work on it was cut short: then nothing can be refuted any more.
     nodes, work
-        Nodes and elementary steps of probing so far. With one thread and no time limit both are the same everywhere.
+        Nodes and elementary steps of probing so far. Without a time limit both are the same on every machine, with one
+        thread or once a makespan is refuted.
     """
 
     def __init__(self, instance: DagInstance, build: Build | None = None) -> None:
@@ -311,7 +312,7 @@ class WindowSearch:
         if self._open is None:
             around = far_heads_and_tails(self._instance, makespan_at_most=makespan, seconds_left=seconds_left)
             is_possible = bool(around.allowed.any(axis=1).all())
-            state, rows = new_state(around.heads, around.tails, around.allowed), _rows(new_loads(self._network))
+            state, rows = new_state(around.heads, around.tails, around.allowed), rows_of(new_loads(self._network))
             self._open = [_Node(state, np.zeros((len(around.heads), 2)), rows)] if is_possible else []
         for node in self._open:
             node.state.heads_due[:] = True  # pairs may be too long for a lower makespan
@@ -367,7 +368,7 @@ class WindowSearch:
         """
         state = node.state
         workspace.turns[:] = np.argsort(-node.means.T.ravel(), kind="stable")
-        for kept, current in zip(node.rows, _rows(workspace.loads), strict=True):
+        for kept, current in zip(node.rows, rows_of(workspace.loads), strict=True):
             current[:] = kept
         for what in (SETTLE, PROBE_THOROUGHLY):
             work[1] = work[0] + steps_in(seconds_left())
@@ -382,19 +383,19 @@ class WindowSearch:
             return [node]
         gains = np.array(workspace.gains)
         gains[:, 0, : state.allowed.shape[1]][~state.allowed] = NO_GAIN
-        means, rows = _mean_gains(gains, node.means), tuple(array.copy() for array in _rows(workspace.loads))
+        means, rows = _mean_gains(gains, node.means), tuple(array.copy() for array in rows_of(workspace.loads))
         chosen = self._chosen(state, makespan, gains, means)
         if chosen is None:  # windows of one tick each that are no schedule: tightening was cut short
             self.is_lost = True
             return []
         first = new_state(state.heads, state.tails, state.allowed)
         assume(self._network, first, makespan, *chosen)
+        sides = [_Node(state, means, rows), _Node(first, means, rows)]
         if chosen.kind == 1:
             assume(self._network, state, makespan, *chosen._replace(choice=1 - chosen.choice))
-            return [_Node(state, means, rows), _Node(first, means, rows)]
+            return sides
         for k in self._like_in(state, chosen.choice):
             remove_pair(self._network, state, chosen.task, k)
-        sides = [_Node(state, means, rows), _Node(first, means, rows)]
         return sides if state.allowed[chosen.task].any() else sides[1:]
 
     def _build_schedules(self, state: State, makespan: int, placement: NDArray[np.float64]) -> None:
@@ -448,11 +449,6 @@ class WindowSearch:
         like = next((gpus for gpus in self._like if k in gpus), (k,))
         columns = (state.heads, state.tails, state.allowed)
         return [l for l in like if all((column[:, l] == column[:, k]).all() for column in columns)]
-
-
-def _rows(loads: Loads) -> tuple[NDArray[Any], ...]:
-    """Return the arrays that say which rows there are, their prices, and the placement to begin with."""
-    return loads.num_rows, loads.opens, loads.closes, loads.price, loads.placement
 
 
 def _mean_gains(gains: NDArray[np.float64], otherwise: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -119,11 +119,8 @@ def crowded_window(
     by_both = np.empty(size, dtype=np.int64)
     sort_by(moment, 3 * size, order, scratch)
     sort_by(both, size, by_both, scratch)
-    bend, owner, kind = (
-        np.empty(3 * size + 1, dtype=np.int64),
-        np.empty(3 * size + 1, dtype=np.int64),
-        np.empty(3 * size + 1, dtype=np.int64),
-    )
+    bend, kind = np.empty(3 * size + 1, dtype=np.int64), np.empty(3 * size + 1, dtype=np.int64)
+    owner = np.empty(3 * size + 1, dtype=np.int64)
     for place in range(3 * size):
         bend[place], owner[place], kind[place] = moment[order[place]], order[place] // 3, order[place] % 3
     bend[3 * size], owner[3 * size], kind[3 * size] = _FAR, 0, _NEVER
@@ -228,6 +225,11 @@ def copy_rows(target: Loads, source: Loads) -> None:
             target.price[k, r] = source.price[k, r]
         for task in range(n):
             target.placement[task, k] = source.placement[task, k]
+
+
+def rows_of(loads: Loads) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that `copy_rows` copies, so that they can be kept without all else."""
+    return loads.num_rows, loads.opens, loads.closes, loads.price, loads.placement
 
 
 @inner_kernel
