@@ -99,9 +99,15 @@ def crowded_window(
 ) -> tuple[int, int, float]:
     """Return the window that is overfilled most, relative to its length, by work that must be done in it.
 
+    The least work of a task inside [a, e] falls from where a passes its head if its latest finish is in the window, and
+    its latest start if its earliest finish is not. For a given end some opening from which the work of a task falls is
+    the best one. So openings are heads, of windows in which their task ends in any case, and latest starts, of those
+    that end with the earliest finish of their task or before. (Baptiste, Le Pape and Nuijten 1999 have a third kind,
+    which depends on the end and is left out.)
+
     For an opening a the least work of a task inside [a, e] is that of e - max(latest - duration, a), between 0 and head
-    + duration - max(head, a): one ramp in e. Openings are heads and latest starts, ends are where a ramp ends.
-    Parameters and results are those of `tightest_window`.
+    + duration - max(head, a): one ramp in e. Ends are where a ramp ends. Parameters and results are those of
+    `tightest_window`.
 
     Only the ramp of a task with head < a < latest - duration ends where it depends on a, at head + latest - a. So these
     ends are sorted once, and all other bends too, and each opening merges the two lists.
@@ -125,29 +131,53 @@ def crowded_window(
         bend[place], owner[place], kind[place] = moment[order[place]], order[place] // 3, order[place] % 3
     bend[3 * size], owner[3 * size], kind[3 * size] = _FAR, 0, _NEVER
     moving, mover = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
-    for first in range(2 * size):
-        a = head[first // 2] if first % 2 == 0 else start[first // 2]
-        if first % 2 == 0 and first > 0 and a == head[first // 2 - 1]:
+    for number in range(2 * size):
+        one = number // 2
+        a, first, last = head[one], latest[one], _FAR  # the opening, and from where to where windows may end
+        if number % 2 == 1:
+            a, first, last = start[one], start[one], finish[one]
+            if a >= last:
+                continue
+        elif one > 0 and a == head[one - 1]:
             continue  # the same opening again
-        work, rate, before, total = 0.0, 0.0, a, 0.0
-        for item in range(size):
-            if finish[item] > a:
-                total += amount[item] * (finish[item] - max(head[item], a))
-                if start[item] <= a:
-                    rate += amount[item]
-        count = 0
+        else:
+            place = one + 1
+            while place < size and head[place] == a:
+                first = min(first, latest[place])
+                place += 1
+        work, rate, before, total, count = 0.0, 0.0, first, 0.0, 0
         for place in range(size):
             item = by_both[place]
-            if head[item] < a < start[item] and finish[item] > a:
-                moving[count], mover[count] = both[item] - a, item
+            if finish[item] <= a:
+                continue
+            total += amount[item] * (finish[item] - max(head[item], a))
+            until = latest[item]
+            if head[item] < a:
+                until = finish[item] if start[item] <= a else both[item] - a
+            since = max(start[item], a)
+            if since < first:
+                work += amount[item] * (min(until, first) - since)
+            if since <= first < until:
+                rate += amount[item]
+            if head[item] < a < start[item] and until > first:
+                moving[count], mover[count] = until, item
                 count += 1
         moving[count], mover[count] = _FAR, size
-        place, other = 0, 0
+        place, other, beyond = 0, 0, 3 * size
+        while place < beyond:  # invariant: bends before `place` are at most `first`, those from `beyond` on exceed it
+            middle = (place + beyond) // 2
+            if bend[middle] <= first:
+                place = middle + 1
+            else:
+                beyond = middle
         # Invariant: up to `before`, tasks must do `work` inside [a, before], which grows by `rate` per tick from there.
         # A longer window than in the condition is not overfilled as much by all there is.
-        while (before - a) * (1.0 + share) <= total * (1.0 + 1e-9):
+        while before <= last and (before - a) * (1.0 + share) <= total * (1.0 + 1e-9):
+            length = before - a
+            if work > length and (work - length) / length > share:
+                opens, ends, most, share = a, before, work - length, (work - length) / length
             item = owner[place]
-            while bend[place] <= a or not _does_bend(kind[place], a, head[item], start[item], finish[item]):
+            while not _does_bend(kind[place], a, head[item], start[item], finish[item]):
                 place += 1
                 item = owner[place]
             now, change = bend[place], amount[item] if kind[place] == _BEGINS else -amount[item]
@@ -161,9 +191,6 @@ def crowded_window(
             work += rate * (now - before)
             before = now
             rate += change
-            length = before - a
-            if work > length and (work - length) / length > share:
-                opens, ends, most, share = a, before, work - length, (work - length) / length
     return opens, ends, most
 
 
