@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING
 
 from formulations.dag.bounds.branched_classes import ClassClimb
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
-from formulations.dag.bounds.branched_windows import WindowClimb
 from formulations.dag.bounds.loads import area
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.bounds.relaxed_diagram import is_narrow
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
-from formulations.dag.probing.refuter import NO_LIMIT
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
-from heuristics.dag.arrays import dag_arrays
-from heuristics.dag.list_scheduling import place_by_list, schedule_of, within_memory
+from heuristics.dag.list_scheduling import place_by_list, within_memory
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
+from solvers.backends.window_rounds import PROOF, WindowRounds
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
 from solvers.run.outcome import Outcome, Termination
@@ -146,8 +144,7 @@ def cp_sat(
     share: NDArray[np.float64] | None = None
     branching: _Branching | None = None
     rounds: DownSetRounds | None = None
-    climb: WindowClimb | None = None
-    climb_seconds = 0.0
+    window_rounds: WindowRounds | None = None
     probed: int | None = None
     refutes = is_makespan and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
@@ -164,25 +161,14 @@ def cp_sat(
         return value is not None and least >= LOADS_BIND * value
 
     def do_windows_prove(share: float, share_of_forecast: float) -> bool:
-        """Branch on windows for a share of the time left; say whether that proves the best schedule.
-
-        It goes on while its forecast for the proof is within the other share of the time left.
-        """
-        nonlocal schedule, bound, climb, climb_seconds
+        """Branch on windows as `WindowRounds.search` says; say whether that proves the best schedule."""
+        nonlocal schedule, bound, window_rounds
         if schedule is None or not branches:
             return False
-        climb = climb or WindowClimb(instance, schedule, bound, partial(_listed, instance))
-        climb.take(schedule, bound)
-        most_work = WORK_OF_WINDOWS if run.time_limit is None else NO_LIMIT
-        while not climb.is_settled and not run.must_stop():
-            began, left = run.watch.seconds, run.seconds_of_share(share)
-            climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
-            climb_seconds += run.watch.seconds - began
-            forecast = climb.forecast() / max(1, climb.work) * climb_seconds
-            if run.time_limit is None or not forecast <= share_of_forecast * run.seconds_left():
-                break
-        schedule, bound = climb.schedule, climb.bound
-        return climb.has_proved and climb.is_settled
+        window_rounds = window_rounds or WindowRounds(instance, run, schedule, bound)
+        window_rounds.search(schedule, bound, share, share_of_forecast)
+        schedule, bound = window_rounds.schedule, window_rounds.bound
+        return window_rounds.has_proved_optimum
 
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
@@ -211,7 +197,7 @@ def cp_sat(
             )
         if phase.share_when_near and is_near(at_most, bound, NEAR):
             phase = replace(phase, share=phase.share_when_near, effort=EFFORT_WHEN_NEAR)
-        elif phase.raises and climb is not None and climb.bound == bound:
+        elif phase.raises and window_rounds is not None and window_rounds.bound == bound:
             phase = replace(phase, share=min(phase.share, SHARE_AFTER_CLIMB))
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
             break
@@ -260,13 +246,16 @@ def cp_sat(
         share_of_windows = SHARE_OF_NEAR_WINDOWS if is_near(at_most, bound, VERY_NEAR) else SHARE_OF_WINDOWS
         if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
-        if phase.widens and rounds is not None:
+        if rounds is not None and (phase.widens or phase.raises):
             rounds.take(schedule, bound)
-            rounds.search_widely()
+            if phase.widens or rounds.may_prove_widely:
+                rounds.search_widely()
             schedule, bound = rounds.schedule, rounds.bound
-        elif not phase.raises:
+            if rounds.has_proved and rounds.is_settled:
+                return rounds.outcome(backend_seconds=seconds)  # no word of CP-SAT: it can be asked to confirm
+        if not phase.raises:
             continue
-        elif branching is not None:
+        if branching is not None:
             near = is_near(_value(instance, objective, schedule), bound, NEAR)
             schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
             schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
@@ -275,12 +264,12 @@ def cp_sat(
             refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
             effort_left -= refutation.effort
-        if phase.raises and rounds is None and is_small and is_free:
+        if rounds is None and is_small and is_free:
             rounds = DownSetRounds(instance, objective, run, schedule, bound)
             rounds.search_narrowly()
             schedule, bound = rounds.schedule, rounds.bound
-        if rounds is not None and rounds.has_proved and rounds.is_settled:
-            return rounds.outcome(backend_seconds=seconds)  # no word of CP-SAT: it can be asked to confirm
+            if rounds.has_proved and rounds.is_settled:
+                return rounds.outcome(backend_seconds=seconds)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
@@ -382,12 +371,6 @@ SHARE_AFTER_CLIMB = 0.2
 
 SHARE_OF_FIRST_FORECAST = 0.5
 """Before the first proof by CP-SAT that search goes on while its forecast is within this share of the time left."""
-
-WORK_OF_WINDOWS = 5_000_000_000
-"""Elementary steps of that search without a time limit, each time; some seconds."""
-
-PROOF = "search over placements and windows: all that is below is refuted"
-"""What proves a bound of that search."""
 
 SHARE_OF_PROBING = 0.1
 """Largest share of the time that is left for probing, before a phase."""
@@ -596,11 +579,6 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
     yield replace(proof, subsolvers=others, share=0.5, effort=10.0, improves=0.2, raises=False, widens=True)
     # `default_lp` again, which knows loads, and subsolvers that two threads have not tried yet
     yield _Phase(subsolvers=(PROVING_SUBSOLVERS[1], *PROVING_SUBSOLVERS[3 : threads + 2]))
-
-
-def _listed(instance: DagInstance, gpu: NDArray[np.int64], order: NDArray[np.int64]) -> DagSchedule | None:
-    """Return the list schedule with these GPUs and this order, None where it exceeds a memory limit."""
-    return schedule_of(instance, place_by_list(dag_arrays(instance), -order.astype("float64"), pinned=gpu))
 
 
 def _is_small(instance: DagInstance) -> bool:

@@ -76,6 +76,11 @@ class DownSetRounds:
         return is_near(self.value, self.bound, NEAR)
 
     @property
+    def may_prove_widely(self) -> bool:
+        """Whether the bound is near and there are so few down-sets that a wide round may well prove the optimum."""
+        return self.is_near and count_down_sets(self._instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS
+
+    @property
     def exact_share(self) -> float:
         """Share of the layers that some search went through before it dropped a label."""
         return max(self._exact_depth.values(), default=0) / max(self._instance.num_tasks, 1)
@@ -154,12 +159,14 @@ class DownSetRounds:
     def search_briefly(self) -> bool:
         """Try a proof with few labels of both kinds, in about a second, and say whether narrow rounds followed.
 
-        `search_narrowly` follows where much time is left (`MUCH_TIME`).
+        `search_narrowly` follows where much time is left (`MUCH_TIME`), or where it may prove the optimum and enough is
+        left (`ENOUGH_TIME`).
         """
         watch = Stopwatch()
         for settles in (True, False):
             self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        if self._run.seconds_left() < MUCH_TIME * watch.seconds:
+        enough = ENOUGH_TIME if self.may_prove_widely else MUCH_TIME
+        if self._run.seconds_left() < enough * watch.seconds:
             return False
         self.search_narrowly()
         return True
@@ -167,7 +174,8 @@ class DownSetRounds:
     def search_narrowly(self) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
-        Where these foresee that a wide round drops no label, it follows at once, and `search_widely` does nothing.
+        Wide rounds follow at once where there are few down-sets and the bound is near, instead of the proofs, or where
+        these foresee that a wide round drops no label. `search_widely` then does nothing.
 
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
@@ -176,11 +184,15 @@ class DownSetRounds:
         stops_climbing = run.stops_after(CLIMB_SHARE)
         do_settled_raise = self.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
         do_plain_raise = self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
+        self._prefers_settled = do_settled_raise and not do_plain_raise
+        if self.may_prove_widely:
+            self.search_widely()
+            return
         plain, settled = (
             self.round(TRIAL, run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
             for settles in (False, True)
         )
-        self._prefers_settled = settled >= ALMOST * plain or (do_settled_raise and not do_plain_raise)
+        self._prefers_settled |= settled >= ALMOST * plain
         self._search_where_few_are_foreseen()
 
     def _search_where_few_are_foreseen(self) -> None:
@@ -200,8 +212,8 @@ class DownSetRounds:
         run, settles = self._run, self._prefers_settled
         if self.is_settled or self._has_gone_wide or run.should_stop():
             return
-        is_narrow = count_down_sets(self._instance, FEW_DOWN_SETS) <= FEW_DOWN_SETS
-        if self.exact_share >= DEEP or (self.is_near and is_narrow):
+        if self.exact_share >= DEEP or self.may_prove_widely:
+            self._has_gone_wide = True
             self.round(WIDE, run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles)
             self.round(WIDE, run.stops_after(OTHER_SHARE), until_dropped=True, settles=not settles)
         else:
@@ -407,9 +419,10 @@ CLIMB = 500
 SETTLED_SHARE, CLIMB_SHARE = 0.12, 0.25
 """Shares of the time that is left for raising the bound after the first round, with settled labels and in all."""
 
-FEW_LABELS, MUCH_TIME = 1_000, 30
+FEW_LABELS, MUCH_TIME, ENOUGH_TIME = 1_000, 30, 10
 """Width of the first rounds for a proof, which come before that of CP-SAT; narrow rounds come before it too if so many
-times as much time is left as the first ones took.
+times as much time is left as the first ones took: the second number where there are few down-sets and the bound is
+near, so that a wide round may prove the optimum.
 
 Of 82 instances whose proof took more than 3 seconds the first rounds prove 16; they take 0.9 seconds on average. In
 runs of 60 seconds narrow rounds take about a tenth of the time that is left, and a first proof by CP-SAT up to three

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
 
-    Build = Callable[[NDArray[np.int64], NDArray[np.int64]], DagSchedule | None]
+    Way = tuple[NDArray[np.int64], NDArray[np.int64]]  # (n,) each: GPUs, and numbers by which tasks are ordered
+    Build = Callable[[list[Way]], DagSchedule | None]
 
 
 MOST_WORK = 20_000_000_000
@@ -184,6 +185,7 @@ class WindowClimb:
                     self._step = (attempt - self.bound + 1) // 2
                 else:
                     self._most_work *= 2
+                    self._step = 1 if self.schedule is None else self._top - self.bound
 
     def forecast(self) -> float:
         """Return about how many elementary steps it takes to settle the last makespan below the best schedule."""
@@ -259,8 +261,8 @@ class WindowSearch:
     instance
         At least one task, without buffers.
     build
-        Makes a schedule of GPUs and numbers by which tasks are ordered, shape (n,) each, or fails to: in every node of
-        a few of both. `left_shift` by default.
+        Makes a good schedule of GPUs and numbers by which tasks are ordered, shape (n,) each, or fails to. In every
+        node it gets a few such pairs. By default it returns the best that `left_shift` makes.
 
     Attributes
     ----------
@@ -283,7 +285,7 @@ class WindowSearch:
         self.nodes = self.work = 0
         self._instance, self._network = instance, network(instance)
         self._like = interchangeable(instance).gpus
-        self._build = build or partial(left_shift, instance)
+        self._build = build or partial(_best_shifted, instance)
         self._open: list[_Node] | None = None
         self._busy = 0
         self._news = threading.Condition()
@@ -378,7 +380,7 @@ class WindowSearch:
             used = self._instance.task_memory @ state.allowed
             if ((self._instance.gpu_memory >= 0) & (used > self._instance.gpu_memory)).any():
                 return []
-        self._build_schedules(state, makespan, workspace.loads.placement)
+        self._build_schedule(state, makespan, workspace.loads.placement)
         if self.makespan <= makespan:
             return [node]
         gains = np.array(workspace.gains)
@@ -398,26 +400,26 @@ class WindowSearch:
             remove_pair(self._network, state, chosen.task, k)
         return sides if state.allowed[chosen.task].any() else sides[1:]
 
-    def _build_schedules(self, state: State, makespan: int, placement: NDArray[np.float64]) -> None:
-        """Build schedules of a node and keep a better one.
+    def _build_schedule(self, state: State, makespan: int, placement: NDArray[np.float64]) -> None:
+        """Build a schedule in a node and keep it if it is better.
 
         Every task is on the GPU that the linear program of the loads prefers, or on the one with the most room, and the
         order is that of earliest starts, latest starts, or the middle between them.
         """
-        tasks = np.arange(len(state.heads))
-        lengths = state.heads + self._network.durations + state.tails
+        tasks, lengths = np.arange(len(state.heads)), state.heads + self._network.durations + state.tails
+        ways: list[Way] = []
         for preference in (placement, -lengths):
             gpu = np.where(state.allowed, preference, -np.inf).argmax(axis=1)
             earliest, length = state.heads[tasks, gpu], lengths[tasks, gpu]
-            for order in (earliest, earliest + makespan - length, 2 * earliest + makespan - length):
-                schedule = self._build(gpu, order)
-                if schedule is None:
-                    continue
-                value = objective_value(self._instance, schedule, Objective.MAKESPAN)
-                if value < self.makespan and not verify_dag_schedule(self._instance, schedule):
-                    with self._news:
-                        if value < self.makespan:
-                            self.schedule, self.makespan = schedule, value
+            orders = earliest, earliest + makespan - length, 2 * earliest + makespan - length
+            ways += [(gpu, order) for order in orders]
+        schedule = self._build(ways)
+        if schedule is None:
+            return
+        value = objective_value(self._instance, schedule, Objective.MAKESPAN)
+        with self._news:
+            if value < self.makespan and not verify_dag_schedule(self._instance, schedule):
+                self.schedule, self.makespan = schedule, value
 
     def _chosen(
         self, state: State, makespan: int, gains: NDArray[np.float64], means: NDArray[np.float64]
@@ -461,3 +463,12 @@ def _mean_gains(gains: NDArray[np.float64], otherwise: NDArray[np.float64]) -> N
     num_live = is_live.sum(axis=2)
     sums = np.log(np.maximum(gains, LEAST_GAIN)).sum(axis=2, where=is_live)
     return np.where(num_live > 0, sums / np.maximum(num_live, 1), otherwise)
+
+
+def _best_shifted(instance: DagInstance, ways: list[Way]) -> DagSchedule | None:
+    """Return the best schedule within memory that `left_shift` makes of GPUs and orders, None where there is none."""
+    made = sorted(
+        (left_shift(instance, gpu, order) for gpu, order in ways),
+        key=lambda schedule: objective_value(instance, schedule, Objective.MAKESPAN),
+    )
+    return next((schedule for schedule in made if not verify_dag_schedule(instance, schedule)), None)

@@ -490,7 +490,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
-    monkeypatch.setattr(module.WindowClimb, "run", lambda self, **limits: None)
+    monkeypatch.setattr(module.WindowRounds, "search", lambda rounds, *rest: None)
     monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     run = exact_run(time_limit=time_limit)
     if time_limit is None or is_small:
@@ -686,22 +686,3 @@ def test_windows_are_branched_on_before_the_first_proof(
     else:
         with pytest.raises(IndexError):  # a second phase is asked
             cp_sat(split_chain, objective, run)
-
-
-@pytest.mark.parametrize("time_limit", [60.0, None])
-def test_branching_on_windows_goes_on_while_its_forecast_is_short(
-    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, time_limit: float | None
-) -> None:
-    """Tests that it gets a share of the time again, under a time limit, until it forecasts more than is left."""
-    runs: list[int] = []
-    monkeypatch.setattr(module, "_solve_phase", Phases(answer(heft(split_chain), None)))
-    monkeypatch.setattr(module, "probing", lambda *args, **named: 0)
-    monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(module, "diagram_start", lambda *rest: (0, None))
-    monkeypatch.setattr(module, "_tried", lambda instance, schedule, bound, *rest: (bound, None, None))
-    monkeypatch.setattr(module.WindowClimb, "run", lambda self, **limits: runs.append(1))
-    monkeypatch.setattr(module.WindowClimb, "forecast", lambda self: 0.0 if len(runs) < 3 else math.inf)
-    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
-    with pytest.raises(IndexError):  # a second phase is asked
-        cp_sat(split_chain, Objective.MAKESPAN, exact_run(time_limit=time_limit))
-    assert len(runs) == (1 if time_limit is None else 3)

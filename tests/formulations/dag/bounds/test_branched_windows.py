@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from formulations.dag.bounds.branched_windows import WindowClimb, WindowSearch, branched_windows, work_at
+from formulations.dag.bounds.branched_windows import FIRST_WORK, WindowClimb, WindowSearch, branched_windows, work_at
 from formulations.dag.bounds.refuted_makespans import probing
 from formulations.dag.probing.refuter import NO_LIMIT
+from heuristics.dag.list_scheduling import heft
 from instances.clusters.cluster import parse_cluster
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
@@ -23,7 +24,7 @@ from tests.strategies import dag_instances
 from tests.test_tight_bounds import tight_instance
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from formulations.dag.bounds.branched_windows import Way
 
 MAKESPAN = Objective.MAKESPAN
 
@@ -123,6 +124,24 @@ def test_climb_goes_on_below_a_schedule(needs_branches: DagInstance, monkeypatch
     assert all(one[0] is two[0] for one, two in below)
 
 
+def test_climb_attempts_the_last_makespan_where_it_is_stuck(
+    needs_branches: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that the one below the schedule comes after the one next to the bound, if that one is not decided."""
+    attempts: list[int] = []
+
+    def undecided(search: WindowSearch, makespan: int, *, most_work: int, **limits: Any) -> None:
+        attempts.append(makespan)
+        search.work += most_work
+
+    monkeypatch.setattr(WindowSearch, "run", undecided)
+    start = heft(needs_branches)
+    last = objective_value(needs_branches, start, MAKESPAN) - 1
+    climb = WindowClimb(needs_branches, start, last - 7)
+    climb.run(most_work=10 * FIRST_WORK)
+    assert attempts[:6] == [last - 6, last - 7, last, last - 4, last - 6, last - 7]
+
+
 def test_goes_on_with_a_lower_makespan(needs_branches: DagInstance) -> None:
     """Tests better and better schedules of one search, up to the proof."""
     search, makespan, found = WindowSearch(needs_branches), probing(needs_branches, MAKESPAN) * 2, math.inf
@@ -150,11 +169,11 @@ def test_keeps_a_schedule_that_ends_later(needs_branches: DagInstance) -> None:
 
 
 def test_builds_schedules_as_it_is_told(needs_branches: DagInstance) -> None:
-    """Tests that a builder gets GPUs and an order, and that a search without any schedule is undecided."""
-    seen = []
+    """Tests that a builder gets GPUs and orders, and that a search without any schedule is undecided."""
+    seen: list[Way] = []
 
-    def build(gpu: NDArray[np.int64], order: NDArray[np.int64]) -> None:
-        seen.append((gpu, order))
+    def build(ways: list[Way]) -> None:
+        seen.extend(ways)
 
     search = WindowSearch(needs_branches, build)
     search.run(230, most_work=200_000_000)

@@ -1,0 +1,111 @@
+"""The search over placements and windows as a phase of `cp-sat`: its share of the time, and schedules in its nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formulations.dag.bounds.branched_windows import WindowClimb
+from formulations.dag.probing.refuter import NO_LIMIT
+from heuristics.dag.arrays import dag_arrays
+from heuristics.dag.list_scheduling import place_by_list, schedule_of
+from heuristics.dag.reinsertion.search import ReinsertionSearch
+from instances.dag.objective import Objective, objective_value
+
+if TYPE_CHECKING:
+    from formulations.dag.bounds.branched_windows import Way
+    from instances.dag.instance import DagInstance
+    from instances.dag.schedule import DagSchedule
+    from solvers.run.exact_run import ExactRun
+
+
+PROOF = "search over placements and windows: all that is below is refuted"
+"""What proves a bound of that search."""
+
+SLICE = 0.15
+"""Largest share of the time left after which the search must have found or proved something to go on."""
+
+WORK_WITHOUT_LIMIT = 5_000_000_000
+"""Elementary steps of a search without a time limit, each time; some seconds."""
+
+MOVES = 250
+"""Moves of the reinsertion search in every node; about 10 milliseconds, where a node takes 30 to 100."""
+
+
+class WindowRounds:
+    """A `WindowClimb` within the limits of a run, for the makespan.
+
+    Parameters
+    ----------
+    schedule, bound
+        Verified and proven before.
+
+    Attributes
+    ----------
+    schedule, bound
+        The best ones known.
+    """
+
+    def __init__(self, instance: DagInstance, run: ExactRun[DagSchedule], schedule: DagSchedule, bound: int) -> None:
+        self._instance, self._run = instance, run
+        self._climb = WindowClimb(instance, schedule, bound, self._build)
+        self._seconds = 0.0
+
+    @property
+    def schedule(self) -> DagSchedule:
+        """Return the best schedule known."""
+        assert self._climb.schedule is not None
+        return self._climb.schedule
+
+    @property
+    def bound(self) -> int:
+        """Return the best bound known."""
+        return self._climb.bound
+
+    @property
+    def has_proved_optimum(self) -> bool:
+        """Whether nothing is left to find or to prove, and the last that was proved is due to this search."""
+        return self._climb.has_proved and self._climb.is_settled
+
+    def search(self, schedule: DagSchedule, bound: int, share: float, share_of_forecast: float) -> None:
+        """Go on from what others found in the meantime.
+
+        A slice of the time left comes first. The search then goes on while its forecast for the rest of the proof is
+        within a share of the time left. It also goes on for a given share of the time left as long as every slice
+        finds a schedule or proves a bound.
+        """
+        run, climb = self._run, self._climb
+        climb.take(schedule, bound)
+        most_work = WORK_WITHOUT_LIMIT if run.time_limit is None else NO_LIMIT
+        should_stop = run.stops_after(share)
+        while not climb.is_settled and not run.must_stop():
+            known, began, left = self._known(), run.watch.seconds, run.seconds_of_share(min(share, SLICE))
+            climb.run(most_work=most_work, seconds_left=left, threads=run.threads, report=run.report)
+            self._seconds += run.watch.seconds - began
+            is_stuck = should_stop() or self._known() == known
+            forecast = climb.forecast() / max(1, climb.work) * self._seconds
+            if run.time_limit is None or (is_stuck and not forecast <= share_of_forecast * run.seconds_left()):
+                return
+
+    def _known(self) -> tuple[int, int]:
+        """Return the best makespan and the bound."""
+        return objective_value(self._instance, self.schedule, Objective.MAKESPAN), self.bound
+
+    def _build(self, ways: list[Way]) -> DagSchedule | None:
+        """Return the best list schedule of GPUs and orders after some moves of the reinsertion search, or None."""
+        instance, arrays = self._instance, dag_arrays(self._instance)
+        listed = (schedule_of(instance, place_by_list(arrays, -order.astype(float), pinned=gpu)) for gpu, order in ways)
+        best = min(
+            (schedule for schedule in listed if schedule is not None),
+            key=lambda schedule: objective_value(instance, schedule, Objective.MAKESPAN),
+            default=None,
+        )
+        if best is None:
+            return None
+        no_waste = np.where(instance.allowed, 0.0, np.inf)
+        # The same seed in every node, so that it does not matter which thread works on it.
+        rng = np.random.default_rng(self._run.seed)
+        search = ReinsertionSearch(instance, Objective.MAKESPAN, best, no_waste, rng)
+        search.run(MOVES, temperature=0.0, good_enough=0)
+        return search.best
