@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from formulations.dag.bounds.branched_classes import ClassClimb
-from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
 from formulations.dag.bounds.loads import area
 from formulations.dag.bounds.placed_paths import solved_placed_paths
 from formulations.dag.bounds.refuted_makespans import probing
@@ -16,12 +13,12 @@ from formulations.dag.bounds.relaxed_diagram import is_narrow
 from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
-from heuristics.dag.list_scheduling import place_by_list, within_memory
 from instances.dag.contention import Contention
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
+from solvers.backends.placement_branching import PlacementBranching, climb_over_deadlines, try_branching
 from solvers.backends.window_rounds import PROOF, WindowRounds
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -109,13 +106,14 @@ def cp_sat(
     """Solve an instance with CP-SAT.
 
     With fewer than 8 threads a run has four or five phases, and each narrows the windows of the next (`_phases`). A
-    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. A search over down-sets with few
-    labels tries to prove the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one
-    thread. The narrow part of the search over down-sets follows, or comes before that proof where much time is left;
-    then another proof, the wide part of that search, and a last proof. For the makespan, windows are branched on before
-    and after these proofs (`WindowClimb`). Where memory binds, before down-sets makespans are refuted
-    (`MemoryRefutation`), or placements are branched on where that soon proves more (`_Branching`). Under a time limit,
-    a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
+    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. For the makespan, windows are
+    branched on then, and again after each proof by CP-SAT (`WindowRounds`). A search over down-sets with few labels
+    tries to prove the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one
+    thread. The narrow part of the search over down-sets follows, or comes before that proof where much time is left, or
+    where there are few down-sets and the bound is near; only there its wide part follows at once. Then come another
+    proof, the wide part of that search, and a last proof. Where memory binds, before down-sets makespans are refuted
+    (`MemoryRefutation`), or placements are branched on where that soon proves more (`PlacementBranching`). Under a time
+    limit, a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
     neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
     everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
 
@@ -142,7 +140,7 @@ def cp_sat(
     is_small = _is_small(instance)
     branches = is_makespan and is_free and is_small and instance.num_tasks > FEW_TASKS
     share: NDArray[np.float64] | None = None
-    branching: _Branching | None = None
+    branching: PlacementBranching | None = None
     rounds: DownSetRounds | None = None
     window_rounds: WindowRounds | None = None
     probed: int | None = None
@@ -242,7 +240,7 @@ def cp_sat(
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         if number == 0 and share is not None and phase.improves:
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
-            bound, branching, _ = _tried(instance, schedule, bound, run, trial)
+            bound, branching, _ = try_branching(instance, schedule, bound, run, trial)
         share_of_windows = SHARE_OF_NEAR_WINDOWS if is_near(at_most, bound, VERY_NEAR) else SHARE_OF_WINDOWS
         if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
@@ -273,82 +271,6 @@ def cp_sat(
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 
-
-@dataclass(frozen=True, slots=True)
-class _Branching:
-    """A `PlacementSearch` within the limits of a run, for the makespan."""
-
-    instance: DagInstance
-    search: PlacementSearch
-    run: ExactRun
-
-    @classmethod
-    def that_proves_more(
-        cls, instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun, share_of_time: float
-    ) -> _Branching | None:
-        """Return a search that proved more than a bound in a share of the time that is left; None where it did not."""
-        made, left = cls(instance, PlacementSearch(instance), run), run.seconds_of_share(share_of_time)
-        made._search(schedule, lambda: 0.0 if made.search.bound > bound else left(), part=10)
-        return made if made.search.bound > bound else None
-
-    def go_on(self, schedule: DagSchedule | None, share_of_time: float) -> tuple[DagSchedule | None, int]:
-        """Search for a share of the time that is left; return the best schedule and the bound.
-
-        Placements that have come up become list schedules.
-        """
-        self._search(schedule, self.run.seconds_of_share(share_of_time))
-        for gpu in self.search.placements:
-            placed = within_memory(self.instance, partial(place_by_list, pinned=gpu))
-            schedule = _better(self.instance, Objective.MAKESPAN, schedule, placed)
-        self.run.report(None, self.search.bound)
-        return schedule, self.search.bound
-
-    def _search(self, schedule: DagSchedule | None, seconds_left: Callable[[], float], part: int = 1) -> None:
-        """Go on while there is time, and for a part of the programs that a whole search may solve."""
-        most = MOST_PROGRAMS if self.run.time_limit is None else MOST_PROGRAMS_IN_TIME
-        self.search.run(
-            at_most=_value(self.instance, Objective.MAKESPAN, schedule),
-            most_programs=most // part,
-            seconds_left=seconds_left,
-        )
-
-
-def _tried(
-    instance: DagInstance, schedule: DagSchedule | None, bound: int, run: ExactRun, share_of_time: float
-) -> tuple[int, _Branching | None, ClassClimb | None]:
-    """Return a bound and what proved it, if it is new: branching on placements or a climb over deadlines.
-
-    Each is tried for at most a share of the time that is left.
-
-    The climb is tried where memory binds and branching did not prove more: on networks, which are close to a chain,
-    branching proves more in the end, and a share of the time for both costs more than the better one gains.
-    """
-    branching = _Branching.that_proves_more(instance, schedule, bound, run, share_of_time)
-    if branching is not None:
-        run.report(None, branching.search.bound)
-        return branching.search.bound, branching, None
-    climb = ClassClimb(instance, bound)
-    if is_memory_binding(instance):
-        _climbed(climb, schedule, run, share_of_time)
-    return climb.bound, None, climb if climb.bound > bound else None
-
-
-def _climbed(climb: ClassClimb, schedule: DagSchedule | None, run: ExactRun, share_of_time: float) -> int:
-    """Return the bound after a climb over deadlines has gone on for a share of the time left."""
-    climb.run(
-        at_most=_value(climb.instance, Objective.MAKESPAN, schedule),
-        most_programs=FEW_PROGRAMS if run.time_limit is None else math.inf,
-        seconds_left=run.seconds_of_share(share_of_time),
-    )
-    run.report(None, climb.bound)
-    return climb.bound
-
-
-FEW_PROGRAMS = 50
-"""Linear programs that are solved for classes of GPUs without a time limit."""
-
-MOST_PROGRAMS_IN_TIME = 10_000
-"""Linear programs that branching may solve under a time limit: its end and its memory do not depend on a long one."""
 
 SHARE_OF_TRIAL, SHARE_OF_NEAR_TRIAL = 0.2, 0.05
 """Largest share of the time that is left in which branching on placements, and then a climb over classes of GPUs, must
@@ -465,9 +387,9 @@ def _without_model(
     """Spend the time that is left on probing, if it has not been done, large neighbourhoods and raising the bound.
 
     Placements are branched on where that soon proves more than all else; elsewhere cases of classes of GPUs are told
-    apart if memory binds and these raise the bound (`_tried`). Where neither does, makespans are refuted if memory
-    binds and nothing proved more than probing, because refuting by windows has no chance then; else `lns` gets that
-    time too.
+    apart if memory binds and these raise the bound (`try_branching`). Where neither does, makespans are refuted if
+    memory binds and nothing proved more than probing, because refuting by windows has no chance then; else `lns` gets
+    that time too.
     """
     from solvers.backends.lns import improved_by_neighbourhoods
 
@@ -479,7 +401,7 @@ def _without_model(
     run.report(None, bound)
     branching = climb = None
     if is_makespan and instance.num_tasks > FEW_TASKS:
-        bound, branching, climb = _tried(instance, schedule, bound, run, SHARE_OF_TRIAL)
+        bound, branching, climb = try_branching(instance, schedule, bound, run, SHARE_OF_TRIAL)
     raises = branching is not None or climb is not None
     last = SHARE_OF_BRANCHING if raises else SHARE_OF_REFUTATION if refutes else 0.0
     rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
@@ -491,7 +413,7 @@ def _without_model(
         if branching is not None:
             schedule, bound = branching.go_on(schedule, 1.0)
         elif climb is not None:
-            bound = _climbed(climb, schedule, run, 1.0)
+            bound = climb_over_deadlines(climb, schedule, run, 1.0)
         else:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(EFFORT)

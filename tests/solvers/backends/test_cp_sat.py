@@ -22,6 +22,7 @@ from instances.dag.verify import verify_dag_schedule
 from solvers.backends import cp_sat as module
 from solvers.backends import down_sets as down_sets_module
 from solvers.backends import lns as lns_module
+from solvers.backends import placement_branching as branching_module
 from solvers.backends.cp_sat import (
     MANY_THREADS,
     PROVING_SUBSOLVERS,
@@ -414,7 +415,7 @@ def test_placements_are_branched_on_where_that_proves_more(
     monkeypatch.setattr(module, "probing", lambda *args, **named: probed)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: climbs.append(self.bound))
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(module, "_climbed", lambda climb, *rest: climb.bound)
+    monkeypatch.setattr(branching_module, "climb_over_deadlines", lambda climb, *rest: climb.bound)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     run = replace(exact_run(time_limit=time_limit), start=heft(split_chain))
     if not branches:
@@ -461,7 +462,7 @@ def test_neighbourhoods_that_meet_the_bound_end_it(split_chain: DagInstance, mon
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "probing", lambda *args, **named: value)
     monkeypatch.setattr(module, "_improved", lambda *rest: better)
-    monkeypatch.setattr(module, "_tried", lambda *rest: pytest.fail("branching was tried"))
+    monkeypatch.setattr(module, "try_branching", lambda *rest: pytest.fail("branching was tried"))
     outcome = cp_sat(split_chain, Objective.MAKESPAN, exact_run(time_limit=60.0))
     assert (outcome.schedule, outcome.lower_bound, outcome.termination) == (better, value, Termination.FINISHED)
     assert len(phases.asked) == 1
@@ -487,7 +488,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "_without_model", without_model)
     monkeypatch.setattr(module, "_improved", lambda *rest: better)
-    monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
+    monkeypatch.setattr(module.PlacementBranching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
     monkeypatch.setattr(module.WindowRounds, "search", lambda rounds, *rest: None)
@@ -518,7 +519,7 @@ def test_the_first_proof_gets_more_time_near_the_bound(
         return answer(None, None)
 
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
-    monkeypatch.setattr(module, "_tried", lambda *rest: (bound, None, None))
+    monkeypatch.setattr(module, "try_branching", lambda *rest: (bound, None, None))
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: events.append("refuted"))
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
@@ -622,8 +623,9 @@ def test_a_heavy_model_leaves_time_to_classes_of_gpus(
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
     monkeypatch.setattr(module, "probing", lambda *args, **named: 1302)
-    monkeypatch.setattr(module._Branching, "that_proves_more", lambda *rest: None)
-    monkeypatch.setattr(module, "_climbed", climbed)
+    monkeypatch.setattr(module.PlacementBranching, "that_proves_more", lambda *rest: None)
+    for where in (module, branching_module):  # the trial, and what goes on
+        monkeypatch.setattr(where, "climb_over_deadlines", climbed)
     run = exact_run(time_limit=60.0)
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1400, run, None, None)
     assert found.lower_bound == 1420
@@ -671,7 +673,7 @@ def test_windows_are_branched_on_before_the_first_proof(
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "probing", lambda *args, **named: 0)
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
-    monkeypatch.setattr(module, "_tried", lambda instance, schedule, bound, *rest: (bound, None, None))
+    monkeypatch.setattr(module, "try_branching", lambda instance, schedule, bound, *rest: (bound, None, None))
     monkeypatch.setattr(module, "diagram_start", lambda *rest: (0, None))
     monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
     if not is_large_enough:
