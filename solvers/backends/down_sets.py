@@ -159,23 +159,22 @@ class DownSetRounds:
     def search_briefly(self) -> bool:
         """Try a proof with few labels of both kinds, in about a second, and say whether narrow rounds followed.
 
-        `search_narrowly` follows where much time is left (`MUCH_TIME`), or where it may prove the optimum and enough is
-        left (`ENOUGH_TIME`).
+        `search_narrowly` follows where much time is left (`MUCH_TIME`).
         """
         watch = Stopwatch()
         for settles in (True, False):
             self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        enough = ENOUGH_TIME if self.may_prove_widely else MUCH_TIME
-        if self._run.seconds_left() < enough * watch.seconds:
+        if self._run.seconds_left() < MUCH_TIME * watch.seconds:
             return False
-        self.search_narrowly()
+        self.search_narrowly(is_early=True)
         return True
 
-    def search_narrowly(self) -> None:
+    def search_narrowly(self, *, is_early: bool = False) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
-        Wide rounds follow at once where there are few down-sets and the bound is near, instead of the proofs, or where
-        these foresee that a wide round drops no label. `search_widely` then does nothing.
+        Where there are few down-sets and the bound is near, a wide round takes the place of these proofs, for a share
+        of the time left. Where they foresee that a wide round drops no label, it follows at once. `search_widely` then
+        does nothing, unless the round was cut short.
 
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
@@ -186,7 +185,9 @@ class DownSetRounds:
         do_plain_raise = self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
         self._prefers_settled = do_settled_raise and not do_plain_raise
         if self.may_prove_widely:
-            self.search_widely()
+            should_stop = run.stops_after(EARLY_SHARE if is_early else WIDE_SHARE)
+            self.round(WIDE, should_stop, until_dropped=True, settles=self._prefers_settled)
+            self._has_gone_wide = not should_stop()
             return
         plain, settled = (
             self.round(TRIAL, run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
@@ -419,10 +420,9 @@ CLIMB = 500
 SETTLED_SHARE, CLIMB_SHARE = 0.12, 0.25
 """Shares of the time that is left for raising the bound after the first round, with settled labels and in all."""
 
-FEW_LABELS, MUCH_TIME, ENOUGH_TIME = 1_000, 30, 10
+FEW_LABELS, MUCH_TIME = 1_000, 30
 """Width of the first rounds for a proof, which come before that of CP-SAT; narrow rounds come before it too if so many
-times as much time is left as the first ones took: the second number where there are few down-sets and the bound is
-near, so that a wide round may prove the optimum.
+times as much time is left as the first ones took.
 
 Of 82 instances whose proof took more than 3 seconds the first rounds prove 16; they take 0.9 seconds on average. In
 runs of 60 seconds narrow rounds take about a tenth of the time that is left, and a first proof by CP-SAT up to three
@@ -447,10 +447,10 @@ ALMOST = 0.9
 least this share of the layers of the other one, because they multiply more slowly from layer to layer.
 """
 
-WIDE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.8, 0.3
-"""Width of the last rounds for a proof, and their shares of the time that is left, at most: of the kind of labels that
-did better, and of the other kind. A transformer of 95 tasks is proved by plain labels only, though settled ones raised
-the bound before.
+WIDE, EARLY_SHARE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.4, 0.8, 0.3
+"""Width of the last rounds for a proof, and their shares of the time that is left, at most: before the first proof by
+CP-SAT, which may take a second; of the kind of labels that did better; and of the other kind. A transformer of 95 tasks
+is proved by plain labels only, though settled ones raised the bound before.
 """
 
 BEAM, BEAM_SHARE = 2_000, 0.1
