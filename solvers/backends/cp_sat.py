@@ -168,6 +168,15 @@ def cp_sat(
         schedule, bound = window_rounds.schedule, window_rounds.bound
         return window_rounds.has_proved_optimum
 
+    def proved_by_narrow_rounds() -> Outcome | None:
+        """Begin the search over down-sets; return the outcome if its narrow part proves the best schedule."""
+        nonlocal schedule, bound, rounds
+        rounds = DownSetRounds(instance, objective, run, schedule, bound)
+        rounds.search_narrowly()
+        schedule, bound = rounds.schedule, rounds.bound
+        # No word of CP-SAT in what proves it: it can be asked to confirm.
+        return rounds.outcome(backend_seconds=seconds) if rounds.has_proved and rounds.is_settled else None
+
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         at_most = _value(instance, objective, schedule)
@@ -241,33 +250,31 @@ def cp_sat(
         if number == 0 and share is not None and phase.improves:
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
             bound, branching, _ = try_branching(instance, schedule, bound, run, trial)
+        do_rounds_begin = phase.raises and rounds is None and is_small and is_free
+        if do_rounds_begin and DownSetRounds(instance, objective, run, schedule, bound).may_prove_widely:
+            do_rounds_begin = False
+            if (proved := proved_by_narrow_rounds()) is not None:
+                return proved
         share_of_windows = SHARE_OF_NEAR_WINDOWS if is_near(at_most, bound, VERY_NEAR) else SHARE_OF_WINDOWS
         if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
-        if rounds is not None and (phase.widens or phase.raises):
+        if phase.widens and rounds is not None:
             rounds.take(schedule, bound)
-            if phase.widens or rounds.may_prove_widely:
-                rounds.search_widely()
+            rounds.search_widely()
             schedule, bound = rounds.schedule, rounds.bound
             if rounds.has_proved and rounds.is_settled:
-                return rounds.outcome(backend_seconds=seconds)  # no word of CP-SAT: it can be asked to confirm
-        if not phase.raises:
-            continue
-        if branching is not None:
+                return rounds.outcome(backend_seconds=seconds)
+        elif phase.raises and branching is not None:
             near = is_near(_value(instance, objective, schedule), bound, NEAR)
             schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
             schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
-        elif refutes:
+        elif phase.raises and refutes:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
             effort_left -= refutation.effort
-        if rounds is None and is_small and is_free:
-            rounds = DownSetRounds(instance, objective, run, schedule, bound)
-            rounds.search_narrowly()
-            schedule, bound = rounds.schedule, rounds.bound
-            if rounds.has_proved and rounds.is_settled:
-                return rounds.outcome(backend_seconds=seconds)
+        if do_rounds_begin and (proved := proved_by_narrow_rounds()) is not None:
+            return proved
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
 

@@ -159,36 +159,35 @@ class DownSetRounds:
     def search_briefly(self) -> bool:
         """Try a proof with few labels of both kinds, in about a second, and say whether narrow rounds followed.
 
-        `search_narrowly` follows where much time is left (`MUCH_TIME`).
+        `search_narrowly` follows where much time is left (`MUCH_TIME`), unless it would lead to a wide round.
         """
         watch = Stopwatch()
         for settles in (True, False):
             self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        if self._run.seconds_left() < MUCH_TIME * watch.seconds:
+        if self.may_prove_widely or self._run.seconds_left() < MUCH_TIME * watch.seconds:
             return False
-        self.search_narrowly(is_early=True)
+        self.search_narrowly()
         return True
 
-    def search_narrowly(self, *, is_early: bool = False) -> None:
+    def search_narrowly(self) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
-        Where there are few down-sets and the bound is near, a wide round takes the place of these proofs, for a share
-        of the time left. Where they foresee that a wide round drops no label, it follows at once. `search_widely` then
-        does nothing, unless the round was cut short.
+        Where there are few down-sets and the bound is near, a wide round takes the place of these proofs, and the bound
+        is raised with plain labels only, to learn the direction of time. Where the proofs foresee that a wide round
+        drops no label, it follows at once. `search_widely` then does nothing.
 
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
         run = self._run
         self.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
         stops_climbing = run.stops_after(CLIMB_SHARE)
+        if self.may_prove_widely:
+            self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
+            self.search_widely()
+            return
         do_settled_raise = self.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
         do_plain_raise = self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
         self._prefers_settled = do_settled_raise and not do_plain_raise
-        if self.may_prove_widely:
-            should_stop = run.stops_after(EARLY_SHARE if is_early else WIDE_SHARE)
-            self.round(WIDE, should_stop, until_dropped=True, settles=self._prefers_settled)
-            self._has_gone_wide = not should_stop()
-            return
         plain, settled = (
             self.round(TRIAL, run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
             for settles in (False, True)
@@ -447,10 +446,10 @@ ALMOST = 0.9
 least this share of the layers of the other one, because they multiply more slowly from layer to layer.
 """
 
-WIDE, EARLY_SHARE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.4, 0.8, 0.3
-"""Width of the last rounds for a proof, and their shares of the time that is left, at most: before the first proof by
-CP-SAT, which may take a second; of the kind of labels that did better; and of the other kind. A transformer of 95 tasks
-is proved by plain labels only, though settled ones raised the bound before.
+WIDE, WIDE_SHARE, OTHER_SHARE = 50_000, 0.8, 0.3
+"""Width of the last rounds for a proof, and their shares of the time that is left, at most: of the kind of labels that
+did better, and of the other kind. A transformer of 95 tasks is proved by plain labels only, though settled ones raised
+the bound before.
 """
 
 BEAM, BEAM_SHARE = 2_000, 0.1

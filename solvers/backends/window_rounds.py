@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PROOF = "search over placements and windows: all that is below is refuted"
 """What proves a bound of that search."""
 
-SLICE = 0.15
+SLICE = 0.3
 """Largest share of the time left after which the search must have found or proved something to go on."""
 
 WORK_WITHOUT_LIMIT = 5_000_000_000

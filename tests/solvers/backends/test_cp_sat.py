@@ -87,7 +87,7 @@ def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
     monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
-    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds, **named: None)
+    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
 
 
@@ -448,7 +448,7 @@ def test_narrow_rounds_come_before_the_first_proof_where_much_time_is_left(
     monkeypatch.setattr(down_sets_module, "Stopwatch", lambda: SimpleNamespace(seconds=seconds))
     monkeypatch.setattr(DownSetRounds, "round", lambda *_, settles, **__: events.extend(["few"] * settles))
     for name, event in (("search_narrowly", "narrow"), ("search_widely", "wide")):
-        monkeypatch.setattr(DownSetRounds, name, lambda rounds, event=event, **named: events.append(event))
+        monkeypatch.setattr(DownSetRounds, name, lambda rounds, event=event: events.append(event))
     result = cp_sat(join_example, Objective.MAKESPAN, exact_run(time_limit=100.0))
     assert events == [*expected, "phase", "wide", "phase"]
     assert result.termination is Termination.TIME_LIMIT
@@ -492,7 +492,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
     monkeypatch.setattr(module.WindowRounds, "search", lambda rounds, *rest: None)
-    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds, **named: None)
+    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     run = exact_run(time_limit=time_limit)
     if time_limit is None or is_small:
         with pytest.raises(IndexError):  # a second phase is asked
@@ -556,7 +556,7 @@ def test_loads_bind_where_the_area_is_near_the_schedule(
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
     monkeypatch.setattr(module, "area", lambda *args, **named: int(100 * share))
     monkeypatch.setattr(module, "_value", lambda instance, objective, schedule: None if schedule is None else 100)
-    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds, **named: None)
+    monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
     cp_sat(join_example, Objective.MAKESPAN, replace(exact_run(threads=1), start=start))
     assert asked[1] == (("default_lp",) if share > 0.85 else ("no_lp",))
