@@ -86,7 +86,8 @@ class WindowClimb:
     Above the optimum there are few schedules next to it, but wrong decisions are soon refuted too; far above it they
     are not. So the attempts go up from the bound, by steps with which the work about doubles. One that takes four times
     the work of the last refutation is left undecided for one half as far; next to the bound the search goes on with
-    twice as many steps. One that finds a schedule goes on below it, with the cases that are left.
+    twice as many steps, in turn with those further up, because better schedules are not found below the optimum. One
+    that finds a schedule goes on below it, with the cases that are left.
 
     Parameters
     ----------
