@@ -86,8 +86,8 @@ class WindowClimb:
     Above the optimum there are few schedules next to it, but wrong decisions are soon refuted too; far above it they
     are not. So the attempts go up from the bound, by steps with which the work about doubles. One that takes four times
     the work of the last refutation is left undecided for one half as far; next to the bound the search goes on with
-    twice as many steps, in turn with those further up, because better schedules are not found below the optimum. One
-    that finds a schedule goes on below it, with the cases that are left.
+    twice as many steps, and if the climb began with a schedule, in turn with those further up, because better ones are
+    not found below the optimum. One that finds a schedule goes on below it, with the cases that are left.
 
     Parameters
     ----------
@@ -111,6 +111,7 @@ class WindowClimb:
     ) -> None:
         self.schedule, self.bound, self.has_proved, self.work = schedule, bound, False, 0
         self._instance, self._latest, self._build = instance, horizon(instance), build
+        self._improves = schedule is not None
         # Those that are undecided, by makespan, and the work of each before it was for this makespan.
         self._searches: dict[int, tuple[WindowSearch, int]] = {}
         self._refuted: list[tuple[int, int]] = []  # makespans, and the work that it took
@@ -186,7 +187,7 @@ class WindowClimb:
                     self._step = (attempt - self.bound + 1) // 2
                 else:
                     self._most_work *= 2
-                    self._step = 1 if self.schedule is None else self._top - self.bound
+                    self._step = self._top - self.bound if self._improves else 1
 
     def forecast(self) -> float:
         """Return about how many elementary steps it takes to settle the last makespan below the best schedule."""
