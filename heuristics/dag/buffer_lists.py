@@ -9,7 +9,7 @@ import numpy as np
 
 from heuristics.dag.pipeline_orders import OrderedTasks
 from instances.dag.buffers import connected_parts, memory_for_buffers, place_of_task, units
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, best_schedule, objective_value
 from instances.dag.schedule import DagSchedule
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def buffer_list(instance: DagInstance, objective: Objective = Objective.MAKESPAN
         found += [] if schedule is None else [schedule]
     if Objective(objective) is Objective.STAGE_SPAN:
         found = [with_best_starts(instance, schedule, Objective.STAGE_SPAN) for schedule in found]
-    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+    return best_schedule(instance, objective, found)
 
 
 def placing_order(instance: DagInstance) -> list[list[int]]:

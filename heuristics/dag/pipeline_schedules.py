@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from heuristics.dag.pipeline_orders import OrderedTasks
 from instances.dag.buffers import memory_for_buffers
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, best_schedule
 from instances.dag.pipeline import Pipeline, gpu_of_stage, pipeline_of
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ def best_greedy(instance: DagInstance, objective: Objective = Objective.MAKESPAN
                     orders = _greedy(instance, pipeline, place, priority, wait, limit)
                     schedule = None if orders is None else OrderedTasks(instance, orders).schedule(objective)
                     found += [] if schedule is None else [schedule]
-    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+    return best_schedule(instance, objective, found)
 
 
 def _greedy(
@@ -497,4 +497,4 @@ def _best_placement(
         found += [] if schedule is None else [schedule]
     if not is_placed:
         raise ValueError("tasks: expected one stage per GPU, got more stages than that.")
-    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+    return best_schedule(instance, objective, found)

@@ -10,6 +10,8 @@ import numpy as np
 from instances.spelling import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from instances.dag.instance import DagInstance
@@ -101,6 +103,14 @@ def objective_value(instance: DagInstance, schedule: DagSchedule, objective: Obj
     if Objective(objective) is Objective.STAGE_SPAN:
         return int(stage_spans(instance, schedule).max(initial=0))
     return int(instance.weight @ completion_times(instance, schedule))
+
+
+def best_schedule(
+    instance: DagInstance, objective: Objective | str, schedules: Iterable[DagSchedule | None]
+) -> DagSchedule | None:
+    """Return the first schedule with the least objective among those that are not None; None where there is none."""
+    made = (schedule for schedule in schedules if schedule is not None)
+    return min(made, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
 
 
 def is_for_smiths_rule(instance: DagInstance, objective: Objective) -> bool:

@@ -14,7 +14,7 @@ from formulations.dag.cp_sat.constraints import GaveUpError
 from formulations.dag.cp_sat.model import CpSatModel
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
 from instances.dag.contention import Contention
-from instances.dag.objective import Objective, needs_buffers, objective_value
+from instances.dag.objective import Objective, best_schedule, needs_buffers, objective_value
 from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
@@ -151,7 +151,7 @@ def cp_sat(
         run.report(None, bound)
     if refutes and is_narrow(instance):
         proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
-        bound, schedule = max(bound, proven), _better(instance, objective, schedule, placed_by_diagram)
+        bound, schedule = max(bound, proven), best_schedule(instance, objective, (schedule, placed_by_diagram))
         run.report(_value(instance, objective, schedule), bound)
 
     def do_loads_bind() -> bool:
@@ -168,10 +168,11 @@ def cp_sat(
         schedule, bound = window_rounds.schedule, window_rounds.bound
         return window_rounds.has_proved_optimum
 
-    def proved_by_narrow_rounds() -> Outcome | None:
+    def proved_by_narrow_rounds(begun: DownSetRounds) -> Outcome | None:
         """Begin the search over down-sets; return the outcome if its narrow part proves the best schedule."""
         nonlocal schedule, bound, rounds
-        rounds = DownSetRounds(instance, objective, run, schedule, bound)
+        rounds = begun
+        rounds.take(schedule, bound)
         rounds.search_narrowly()
         schedule, bound = rounds.schedule, rounds.bound
         # No word of CP-SAT in what proves it: it can be asked to confirm.
@@ -218,7 +219,7 @@ def cp_sat(
         if answer.is_infeasible:
             _refuse_infeasible(instance, schedule, bound)
             return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
-        schedule = _better(instance, objective, schedule, answer.schedule)
+        schedule = best_schedule(instance, objective, (schedule, answer.schedule))
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
@@ -250,10 +251,10 @@ def cp_sat(
         if number == 0 and share is not None and phase.improves:
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
             bound, branching, _ = try_branching(instance, schedule, bound, run, trial)
-        do_rounds_begin = phase.raises and rounds is None and is_small and is_free
-        if do_rounds_begin and DownSetRounds(instance, objective, run, schedule, bound).may_prove_widely:
-            do_rounds_begin = False
-            if (proved := proved_by_narrow_rounds()) is not None:
+        begun: DownSetRounds | None = None
+        if phase.raises and rounds is None and is_small and is_free:
+            begun = DownSetRounds(instance, objective, run, schedule, bound)
+            if begun.may_prove_widely and (proved := proved_by_narrow_rounds(begun)) is not None:
                 return proved
         share_of_windows = SHARE_OF_NEAR_WINDOWS if is_near(at_most, bound, VERY_NEAR) else SHARE_OF_WINDOWS
         if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
@@ -273,7 +274,7 @@ def cp_sat(
             refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
             effort_left -= refutation.effort
-        if do_rounds_begin and (proved := proved_by_narrow_rounds()) is not None:
+        if begun is not None and rounds is None and (proved := proved_by_narrow_rounds(begun)) is not None:
             return proved
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     return Outcome(schedule=schedule, lower_bound=bound, termination=termination, backend_seconds=seconds, solver=asked)
@@ -344,7 +345,7 @@ def _improved(
     if run.time_limit is not None:
         most = ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, limited, most, share=share)
-    return _better(instance, objective, schedule, found.schedule)
+    return best_schedule(instance, objective, (schedule, found.schedule))
 
 
 FAR_BETTER = 0.01
@@ -414,7 +415,7 @@ def _without_model(
     rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
     most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
     found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
-    schedule = _better(instance, objective, schedule, found.schedule)
+    schedule = best_schedule(instance, objective, (schedule, found.schedule))
     value = _value(instance, objective, schedule)
     if last and not run.must_stop() and (value is None or value > bound):
         if branching is not None:
@@ -518,15 +519,6 @@ def _is_small(instance: DagInstance) -> bool:
 def _value(instance: DagInstance, objective: Objective, schedule: DagSchedule | None) -> int | None:
     """Return the objective of a schedule, None without one."""
     return None if schedule is None else objective_value(instance, schedule, objective)
-
-
-def _better(
-    instance: DagInstance, objective: Objective, old: DagSchedule | None, new: DagSchedule | None
-) -> DagSchedule | None:
-    """Return the better of two schedules; the solver may lose its hint."""
-    if old is None or new is None:
-        return new if old is None else old
-    return min(old, new, key=lambda schedule: objective_value(instance, schedule, objective))
 
 
 def _refuse_infeasible(instance: DagInstance, schedule: DagSchedule | None, bound: int) -> None:

@@ -17,7 +17,7 @@ from formulations.dag.left_shift import left_shift
 from formulations.dag.subproblem import subproblem
 from heuristics.dag.reinsertion.search import ReinsertionSearch
 from heuristics.search.clock import Stopwatch
-from instances.dag.objective import Objective, needs_buffers, objective_value
+from instances.dag.objective import Objective, best_schedule, needs_buffers
 from solvers.backends.cp_sat_buffers import BufferChain, first_schedule
 from solvers.backends.lns_starts import (
     FEW_TASKS,
@@ -478,11 +478,7 @@ def improved_by_neighbourhoods(
                     segment_start(instance, objective),
                     diagram_start(instance, incumbent.best()[0], left)[1],
                 )
-                start = min(
-                    (made for made in starts if made is not None),
-                    key=lambda made: objective_value(instance, made, objective),
-                    default=None,
-                )
+                start = best_schedule(instance, objective, starts)
         if start is None:
             start = incumbent.best()[0]
         incumbent.offer(start)

@@ -17,7 +17,7 @@ from heuristics.dag.arrays import dag_arrays, mean_transfer_delays
 from heuristics.dag.guided_lists import clustered_lists, iterated_lists
 from heuristics.dag.list_scheduling import heft, place_by_list, schedule_of, within_memory
 from heuristics.dag.segments import segment_placements
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, best_schedule, objective_value
 from solvers.backends.memory_refutation import is_memory_binding
 from solvers.run.exact_run import cp_sat_solver
 
@@ -130,16 +130,14 @@ def placed_start(instance: DagInstance, objective: Objective, waste: NDArray[np.
     """Return the best list schedule in rank order where the waste counts as time; None where none keeps the memory."""
     cost = np.where(instance.allowed, waste, 0.0)
     made = [within_memory(instance, partial(place_by_list, bias=factor * cost)) for factor in BIASES]
-    found = [schedule for schedule in made if schedule is not None]
-    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+    return best_schedule(instance, objective, made)
 
 
 def segment_start(instance: DagInstance, objective: Objective) -> DagSchedule | None:
     """Return the best list schedule of placements that cut the tasks into stretches (`segment_placements`), or None."""
     arrays = dag_arrays(instance)
     made = [place_by_list(arrays, pinned=gpu) for gpu in segment_placements(instance, gpu_classes(instance))]
-    found = [schedule for schedule in (schedule_of(instance, placed) for placed in made) if schedule is not None]
-    return min(found, key=lambda schedule: objective_value(instance, schedule, objective), default=None)
+    return best_schedule(instance, objective, (schedule_of(instance, placed) for placed in made))
 
 
 def diagram_start(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from formulations.dag.bounds.branched_classes import ClassClimb
 from formulations.dag.bounds.branched_paths import MOST_PROGRAMS, PlacementSearch
 from heuristics.dag.list_scheduling import place_by_list, within_memory
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, best_schedule, objective_value
 from solvers.backends.memory_refutation import is_memory_binding
 
 if TYPE_CHECKING:
@@ -52,13 +52,8 @@ class PlacementBranching:
         """
         self._search(schedule, self.run.seconds_of_share(share_of_time))
         listed = (within_memory(self.instance, partial(place_by_list, pinned=gpu)) for gpu in self.search.placements)
-        best = min(
-            (made for made in (schedule, *listed) if made is not None),
-            key=lambda made: objective_value(self.instance, made, Objective.MAKESPAN),
-            default=None,
-        )
         self.run.report(None, self.search.bound)
-        return best, self.search.bound
+        return best_schedule(self.instance, Objective.MAKESPAN, (schedule, *listed)), self.search.bound
 
     def _search(self, schedule: DagSchedule | None, seconds_left: Callable[[], float], part: int = 1) -> None:
         """Go on while there is time, and for a part of the programs that a whole search may solve."""

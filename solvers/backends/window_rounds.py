@@ -11,7 +11,7 @@ from formulations.dag.probing.refuter import NO_LIMIT
 from heuristics.dag.arrays import dag_arrays
 from heuristics.dag.list_scheduling import place_by_list, schedule_of
 from heuristics.dag.reinsertion.search import ReinsertionSearch
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, best_schedule, objective_value
 
 if TYPE_CHECKING:
     from formulations.dag.bounds.branched_windows import Way
@@ -96,11 +96,7 @@ class WindowRounds:
         """Return the best list schedule of GPUs and orders after some moves of the reinsertion search, or None."""
         instance, arrays = self._instance, dag_arrays(self._instance)
         listed = (schedule_of(instance, place_by_list(arrays, -order.astype(float), pinned=gpu)) for gpu, order in ways)
-        best = min(
-            (schedule for schedule in listed if schedule is not None),
-            key=lambda schedule: objective_value(instance, schedule, Objective.MAKESPAN),
-            default=None,
-        )
+        best = best_schedule(instance, Objective.MAKESPAN, listed)
         if best is None:
             return None
         no_waste = np.where(instance.allowed, 0.0, np.inf)

@@ -19,7 +19,7 @@ from formulations.dag.probing.load_rows import new_loads
 from formulations.dag.probing.network import network
 from formulations.dag.probing.refuter import NO_LIMIT, PRICE, settle_or_probe
 from formulations.dag.probing.windows import MAX_PAIRS_FOR_PROBING, windows
-from instances.dag.objective import Objective, objective_value
+from instances.dag.objective import Objective, best_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,11 +139,8 @@ class DownSetSearch:
         layers = Layers(space, net, width, threads, settles=settles)
         ended = layers.run(should_stop, until_dropped=until_dropped)
         schedules = [self._schedule(space, heads, backwards=backwards) for heads in layers.complete()] if ended else []
-        best = min(
-            schedules, key=lambda schedule: objective_value(self._instance, schedule, self._objective), default=None
-        )
         return Found(
-            schedule=best,
+            schedule=best_schedule(self._instance, self._objective, schedules),
             is_complete=ended and not layers.has_dropped,
             width=layers.width,
             exact_depth=len(layers.exact_sizes),
