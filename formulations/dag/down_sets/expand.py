@@ -30,6 +30,7 @@ def extend(
     free_memory: NDArray[np.int64],
     heads: NDArray[np.int32],
     is_due: NDArray[np.bool_],
+    first_finish: NDArray[np.int32],
 ) -> bool:
     """Compute all heads once a task has started as early as it can; False if some task is left without a GPU.
 
@@ -37,9 +38,11 @@ def extend(
     not before it has finished (tasks of duration 0 occupy nothing), elsewhere not before its data is there; and later
     tasks follow along the edges.
 
-    A free task that would fit on this GPU before this start is not allowed there any more: in a schedule that puts it
-    there later it could be moved to the front, with all other starts unchanged. (Of the schedules that complete a
-    label, one of the least sum of starts is therefore never lost; docs/formulations.md, section 10.2.)
+    A free task that would fit on a GPU before this start is not allowed there any more: in a schedule that puts it
+    there later it could be moved to the front, with all other starts unchanged. One that could begin there before this
+    start is not the next task on another GPU, by the same argument: it waits for the first one that may be. (Of the
+    schedules that complete a label, one of the least sum of starts is therefore never lost; docs/formulations.md,
+    section 10.2.)
 
     Parameters
     ----------
@@ -55,8 +58,8 @@ def extend(
         Memory that is left on the limited GPUs after this start, shape (limited GPUs,).
     heads
         Result, shape (n, m).
-    is_due
-        Scratch, shape (n,).
+    is_due, first_finish
+        Scratch, shapes (n,) and (m,).
     """
     durations, latest_start = space.durations, space.latest_start  # looked up once: every look counts references
     offsets, predecessors, delay = space.offsets, space.predecessors, space.delay
@@ -67,6 +70,7 @@ def extend(
     for row in range(len(heads)):
         overwrite(heads[row], before[row])
     is_due[:] = False
+    _find_first_finish(durations, before, waiting, is_free, task, start, first_finish)
     for l in range(m):
         if l != gpu:
             heads[task, l] = NOWHERE
@@ -83,10 +87,13 @@ def extend(
             if head >= NOWHERE:
                 continue
             head = max(head, start)
-            if l == gpu and duration > 0 and durations[other, l] > 0:
+            if durations[other, l] > 0:
                 if is_free[other] and before[other, l] + durations[other, l] <= start:
                     head = NOWHERE  # it would have been first
-                head = max(head, finish)
+                if l == gpu and duration > 0:
+                    head = max(head, finish)
+                elif is_free[other] and before[other, l] < start:
+                    head = max(head, first_finish[l])
             if is_due[other]:
                 head = max(head, _data_arrival(offsets, predecessors, delay, durations, is_waiting, heads, other, l))
             if head > latest_start[other, l]:
@@ -101,6 +108,28 @@ def extend(
             for entry in range(successor_offsets[other], successor_offsets[other + 1]):
                 is_due[successors[entry]] = True
     return len(free_memory) == 0 or _fits(space, heads, waiting, task, free_memory)
+
+
+@inner_kernel
+def _find_first_finish(
+    durations: NDArray[np.int32],
+    before: NDArray[np.int32],
+    waiting: NDArray[np.int64],
+    is_free: NDArray[np.bool_],
+    task: int,
+    start: int,
+    first_finish: NDArray[np.int32],
+) -> None:
+    """Write when the next task on each GPU ends at the earliest, leaving out those that could begin before a start."""
+    first_finish[:] = NOWHERE
+    for position in range(len(waiting)):
+        other = waiting[position]
+        if other == task:
+            continue
+        for l in range(len(first_finish)):
+            head, duration = before[other, l], durations[other, l]
+            if head < NOWHERE and duration > 0 and (head >= start or not is_free[other]):
+                first_finish[l] = min(first_finish[l], max(head, start) + duration)
 
 
 @inner_kernel
@@ -222,6 +251,7 @@ def expand(
     is_waiting, is_free, is_due = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     earliest = np.empty(n, dtype=np.int32)
     has_like, digest = np.zeros(m, dtype=np.bool_), np.empty(DIGEST, dtype=np.int32)
+    first_finish = np.empty(m, dtype=np.int32)
     jobs, limited = len(space.weight), len(space.limited)
     bits, least = np.zeros(labels.started.shape[1], dtype=np.uint64), np.zeros(jobs, dtype=np.int64)
     completion, used = np.zeros((1, jobs), dtype=np.int32), np.zeros((1, limited), dtype=np.int64)
@@ -256,7 +286,18 @@ def expand(
                     free_memory[q] = space.capacity[q] - used[0, q]
                     fits = fits and free_memory[q] >= 0
                 if not fits or not extend(
-                    space, before, waiting, is_waiting, is_free, earliest, task, gpu, free_memory, child, is_due
+                    space,
+                    before,
+                    waiting,
+                    is_waiting,
+                    is_free,
+                    earliest,
+                    task,
+                    gpu,
+                    free_memory,
+                    child,
+                    is_due,
+                    first_finish,
                 ):
                     continue
                 if jobs > 0:

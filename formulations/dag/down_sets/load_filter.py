@@ -10,7 +10,7 @@ from formulations.dag.down_sets.expand import weighted_completion
 from formulations.dag.down_sets.labels import GROUPS, has_bit
 from formulations.dag.down_sets.search_space import NONE, NOWHERE
 from formulations.dag.join import INFINITE
-from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack
+from formulations.dag.probing.load_refutation import REFUTED, loads_refute, proven_slack, reduce_by_prices
 from formulations.dag.probing.load_rows import Loads, copy_rows, fill_row, new_loads
 from formulations.dag.probing.refuter import NO_LIMIT, Workspace, new_workspace, settle, try_all
 from formulations.dag.probing.tighten import State, count_allowed, new_state
@@ -64,9 +64,10 @@ def filter_by_loads(
 ) -> int:
     """Remove labels whose waiting tasks do not fit on the GPUs within their windows; estimate and count the others.
 
-    If labels are to be settled, those that are left are also tested as a makespan is in `probing`: their windows are
-    tightened, and tasks are put on one GPU after the other until that tells nothing new for a task. Heads that rise and
-    pairs that are refuted stay so in the label (docs/formulations.md, section 10.2).
+    Prices of loads that refute a label refute pairs of others too. If labels are to be settled, those that are left are
+    also tested as a makespan is in `probing`: their windows are tightened, and tasks are put on one GPU after the other
+    until that tells nothing new for a task. Heads that rise and pairs that are refuted stay so in the label
+    (docs/formulations.md, section 10.2).
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def filter_by_loads(
     net
         In the direction of time of the space.
     scratch
-        Overwritten; prices and tasks that refuted a label often refute the next one too.
+        Overwritten; the prices of one label, and tasks that refuted it, often refute the next one too.
     loads
         Rows to begin with; read only.
     price
@@ -93,8 +94,8 @@ def filter_by_loads(
     kept, has_prices = 0, False
     for group in range(labels.counts[GROUPS]):
         first = labels.group[group, 0]
-        # Invariant: survivors[:kept] are the labels so far that are not refuted; if has_prices, the prices in `own`
-        # refuted the last label.
+        # Invariant: survivors[:kept] are the labels so far that are not refuted; if has_prices, those in
+        # `own` refuted the last label or a pair of it.
         for entry in range(first, first + labels.group[group, 1]):
             if halt[0]:
                 return 0
@@ -104,9 +105,15 @@ def filter_by_loads(
                 if has_prices and _known_prices_refute(net, state, space.deadline, own, work):
                     continue
                 copy_rows(own, loads)
-                has_prices = loads_refute(net, state, space.deadline, own, effort, work) == REFUTED
-                if has_prices or (settles and _is_refuted(space, net, labels.heads[place], waiting, scratch)):
+                removed = -1
+                if loads_refute(net, state, space.deadline, own, effort, work) != REFUTED:
+                    _fill_priced_rows(net, state, space.deadline, own, work)  # the test may have ended before
+                    removed = reduce_by_prices(net, state, own)
+                has_prices = removed != 0
+                if removed < 0 or (settles and _is_refuted(space, net, scratch)):
                     continue
+                if removed > 0 or settles:
+                    _write_heads(space, state, waiting, labels.started[place], labels.heads[place])
             if len(least):
                 completion, heads = labels.completion[place], labels.heads[place]
                 bound = weighted_completion(space, completion, heads, waiting, NONE, least)
@@ -119,14 +126,8 @@ def filter_by_loads(
 
 
 @inner_kernel
-def _is_refuted(
-    space: SearchSpace,
-    net: Network,
-    heads: NDArray[np.int32],
-    waiting: NDArray[np.int64],
-    scratch: FilterScratch,
-) -> bool:
-    """Say whether a label is refuted as a makespan is in `probing`; otherwise write what is known of its heads."""
+def _is_refuted(space: SearchSpace, net: Network, scratch: FilterScratch) -> bool:
+    """Say whether a label is refuted as a makespan is in `probing`; what is not refuted is in the state."""
     state, workspace, likely, work = scratch.state, scratch.workspace, scratch.likely, scratch.work
     for loads in (workspace.loads, workspace.assumed_loads):
         overwrite(loads.since, scratch.own.since)
@@ -146,10 +147,29 @@ def _is_refuted(
             return True
         if news == 0:
             break
+    return False
+
+
+@inner_kernel
+def _write_heads(
+    space: SearchSpace,
+    state: State,
+    waiting: NDArray[np.int64],
+    started: NDArray[np.uint64],
+    heads: NDArray[np.int32],
+) -> None:
+    """Write what is known of the heads of a label; what holds for a task holds for all that it may be exchanged for."""
     for task in waiting:
         for k in range(heads.shape[1]):
             heads[task, k] = state.heads[task, k] if state.allowed[task, k] else NOWHERE
-    return False
+    for way in range(2):  # invariant: before the second turn, the last one of a class knows what holds for each of it
+        for step in range(len(heads)):
+            task = step if way == 0 else len(heads) - 1 - step
+            like = space.like_task[task]
+            if like != NONE and not has_bit(started, like):
+                last, first = (task, like) if way == 0 else (like, task)
+                for k in range(heads.shape[1]):
+                    heads[last, k] = max(heads[last, k], heads[first, k])
 
 
 @inner_kernel
@@ -182,13 +202,19 @@ def _load_state(
 @inner_kernel
 def _known_prices_refute(net: Network, state: State, deadline: int, loads: Loads, work: NDArray[np.int64]) -> bool:
     """Say whether the prices of the last test refute a state."""
+    loads.is_stale[:] = True
+    _fill_priced_rows(net, state, deadline, loads, work)
+    return proven_slack(net, state, loads)[0] < 0
+
+
+@inner_kernel
+def _fill_priced_rows(net: Network, state: State, deadline: int, loads: Loads, work: NDArray[np.int64]) -> None:
+    """Compute the coefficients of all rows that have a price and are not up to date."""
     for k in range(len(loads.num_rows)):
         for r in range(loads.num_rows[k]):
-            loads.is_stale[k, r] = True
-            if loads.price[k, r] > 0.0:
+            if loads.is_stale[k, r] and loads.price[k, r] > 0.0:
                 fill_row(net, state, deadline, loads, k, r)
                 work[0] += 4 * len(net.memory)
-    return proven_slack(net, state, loads)[0] < 0
 
 
 @inner_kernel

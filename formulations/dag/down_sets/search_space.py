@@ -108,9 +108,12 @@ def search_space(
     delay[:, np.arange(m), np.arange(m)] = 0
     like_task, like_gpu = np.full(instance.num_tasks, NONE), np.full(m, NONE)
     classes = interchangeable(instance)
-    for members in classes.tasks:
+    for members in classes.tasks:  # whatever holds for one of them holds for all: schedules may be renamed
         like_task[list(members[1:])] = members[:-1]
-    for gpus in classes.gpus:  # whatever holds for a task on one of them holds on all: schedules may be renamed
+        for least in (heads, tails, job_tails):
+            least[members, :] = least[members, :].max(axis=0)
+        allowed[members, :] &= allowed[members, :].all(axis=0)
+    for gpus in classes.gpus:  # so it is with GPUs
         like_gpu[list(gpus[1:])] = gpus[:-1]
         for least in (heads, tails, job_tails):
             least[:, gpus] = least[:, gpus].max(axis=1, keepdims=True)

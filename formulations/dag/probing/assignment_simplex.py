@@ -86,6 +86,10 @@ def least_largest_load(
     size = int(offset[m])
     column, change = np.empty(size), np.zeros(n)
     key_value, others = np.ones(n), np.zeros(n, dtype=np.int64)
+    has_choice = np.zeros(n, dtype=np.bool_)
+    for i in range(n):
+        for k in range(m):
+            has_choice[i] |= allowed[i, k] and k != key[i]
     top = _begin(num_rows, offset, share, key, tableau)
     status, quiet, position = GAVE_UP, 0, 0
     # Invariant: the basis is feasible up to rounding; `inverse` is its inverse, `value` the basic variables with the
@@ -107,10 +111,11 @@ def least_largest_load(
             candidate = position
             position = (position + 1) % n
             quiet += 1
-            entering = _cheaper(candidate, allowed, num_rows, offset, share, key, inverse[top])
             work[0] += size
-            if entering >= 0:
-                task = candidate
+            if has_choice[candidate]:
+                entering = _cheaper(candidate, allowed, num_rows, offset, share, key, inverse[top])
+                if entering >= 0:
+                    task = candidate
         if task == _LOAD:
             status = OPTIMAL
             break

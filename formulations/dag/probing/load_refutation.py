@@ -96,7 +96,8 @@ class Effort(NamedTuple):
     """How thorough a test is; passed as a whole because Numba compiles a function again for every literal."""
 
     rounds: int  # linear programs at most
-    is_thorough: bool  # solve them to the end, and separate windows in which tasks must do a part of their work
+    enough: float  # end one where no row is fuller than this; 0 solves all of them to the end, for useful prices
+    is_thorough: bool  # separate windows in which tasks must do a part of their work, too
 
 
 @inner_kernel
@@ -120,8 +121,7 @@ def loads_refute(
     loads
         Rows and a nearby placement to begin with; changed.
     effort
-        If thorough, the first linear program is solved in any case and all of them to the end, for useful prices;
-        otherwise any placement that fits is enough.
+        If thorough, the first linear program is solved in any case.
     work
         Elementary steps so far, and the number from which on nothing more is begun, shape (2,): then UNDECIDED.
     """
@@ -154,7 +154,7 @@ def loads_refute(
             loads.placement,
             loads.price,
             loads.tableau,
-            -1.0 if effort.is_thorough else 1.0,
+            effort.enough,
             20 * n + 100,
             work,
         )

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
-THOROUGH = Effort(rounds=30, is_thorough=True)
+THOROUGH = Effort(rounds=30, enough=0.0, is_thorough=True)
 """Effort of load tests."""
 
-QUICK = Effort(rounds=6, is_thorough=False)
+QUICK = Effort(rounds=6, enough=1.0, is_thorough=False)
 """Effort of load tests under one more assumption."""
 
 NO_LIMIT = 2**62

@@ -118,6 +118,34 @@ def test_labels_that_differ_in_the_names_of_like_gpus_are_one() -> None:
     assert like.num_labels < searched(alone, Objective.MAKESPAN, 11).num_labels
 
 
+def test_a_task_that_could_begin_before_is_not_the_next_elsewhere() -> None:
+    """Tests two tasks on GPUs of their own: in order of starts only the one that may start at 0 can be the first."""
+    durations = [[4, None], [None, 7]]
+    instance = DagInstance.from_lists(durations, job_of_task=[1, 0], release=[0, 5])
+    found = searched(instance, Objective.MAKESPAN, 12)  # the second task could start at 5, and end in time
+    assert found.schedule is not None
+    assert found.num_labels == 2
+    other = DagInstance.from_lists([*durations, [None, 2]], [(0, 2, 0)], job_of_task=[1, 0, 1], release=[0, 5])
+    after = searched(other, Objective.MAKESPAN, 18)  # but it may wait for the third one, which follows the first
+    assert after.schedule is not None
+    assert after.num_labels == 5  # either can be the first; the first two and the last two to start; and all
+
+
+def test_prices_that_nearly_refute_a_label_refute_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that linear programs that are solved further leave fewer labels, and the same answer."""
+    instance = generate("stencil", tasks=25, seed=1, cluster=parse_cluster("mixed-3"), cost=CostModel(ccr=0.3))
+    search = DownSetSearch(instance, Objective.MAKESPAN)
+    at_most, found = None, search.search(search.windows(None, 0), width=100)
+    while found.schedule is not None:
+        at_most = objective_value(instance, found.schedule, Objective.MAKESPAN) - 1
+        found = search.search(search.windows(at_most, 0), width=20_000)
+    monkeypatch.setattr(layers, "BRIEF", layers.BRIEF._replace(enough=1.0))
+    others = search.search(search.windows(at_most, 0), width=20_000)
+    assert found.is_complete
+    assert (others.schedule, others.is_complete) == (None, True)
+    assert 0 < found.num_labels < others.num_labels
+
+
 def test_settled_labels_are_fewer() -> None:
     """Tests a graph where a complete search with settled labels takes a quarter of the labels that others take."""
     instance = generate("cholesky", tasks=35, seed=3, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
