@@ -184,12 +184,13 @@ class DownSetRounds:
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
         run = self._run
-        self.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
-        stops_climbing = run.stops_after(CLIMB_SHARE)
         if self.may_prove_widely:
-            self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
+            self.climb(GROWTH * CLIMB, run.stops_after(CLIMB_SHARE), settles=False)
+            self._improve(GROWTH * FIRST_WIDTH, run.stops_after(FIRST_SHARE))
             self.search_widely()
             return
+        self.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
+        stops_climbing = run.stops_after(CLIMB_SHARE)
         do_settled_raise = self.climb(CLIMB, run.stops_after(SETTLED_SHARE), settles=True)
         do_plain_raise = self.climb(GROWTH * CLIMB, stops_climbing, settles=False)
         self._prefers_settled = do_settled_raise and not do_plain_raise
@@ -199,6 +200,13 @@ class DownSetRounds:
         )
         self._prefers_settled |= settled >= ALMOST * plain
         self._search_where_few_are_foreseen()
+
+    def _improve(self, width: int, should_stop: Callable[[], bool]) -> None:
+        """Look for a schedule in rounds of one width, as long as they find one."""
+        value = None
+        while self.value != value and not self.is_settled and not should_stop():
+            value = self.value
+            self.round(width, should_stop)
 
     def _search_where_few_are_foreseen(self) -> None:
         """Try a proof in one wide round, in the direction and with labels of which narrow rounds foresee the fewest."""

@@ -25,7 +25,7 @@ from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
 from solvers.backends import cp_sat as cp_sat_module
 from solvers.backends import down_sets as down_set_phase
-from solvers.backends.down_sets import BEAM, FIRST_WIDTH, PROOF, TRIAL, WIDE, DownSetRounds
+from solvers.backends.down_sets import BEAM, FIRST_WIDTH, GROWTH, PROOF, TRIAL, WIDE, DownSetRounds
 from solvers.run.contradiction import ContradictionError
 from solvers.run.outcome import Status, Termination
 from solvers.solve import solve
@@ -308,11 +308,11 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 
     many = generate("layered", tasks=60, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=1.0))
     few = generate("chains", tasks=9, seed=1, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
-    first, trials = (FIRST_WIDTH, False), [(TRIAL, False), (TRIAL, True)]
-    for instance, is_near, plain, settled, later in (
+    trials = [(FIRST_WIDTH, False), (TRIAL, False), (TRIAL, True)]
+    for instance, is_near, plain, settled, expected in (
         (many, True, 1, 2, [*trials, (BEAM, False)]),
         (few, False, 1, 2, [*trials, (BEAM, False)]),
-        (few, True, 1, 2, [(WIDE, False), (WIDE, True)]),
+        (few, True, 1, 2, [(GROWTH * FIRST_WIDTH, False), (WIDE, False), (WIDE, True)]),
         (many, False, 1, 59, [*trials, (WIDE, True), (WIDE, False)]),
     ):
         asked.clear()
@@ -322,9 +322,35 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         bound = objective_value(instance, start, Objective.MAKESPAN) - 1 if is_near else 0
         rounds = Rounds(instance, Objective.MAKESPAN, run_with(), start, bound)
         rounds.search_narrowly()
-        assert asked == [first, *later[:2]]
+        assert asked == expected[:3]
         rounds.search_widely()
-        assert asked == [first, *later]
+        assert asked == expected
+
+
+def test_rounds_for_a_schedule_go_on_as_long_as_they_find_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that wide rounds wait until rounds with 500 labels find nothing where down-sets are few."""
+    asked: list[tuple[int, int | None]] = []
+
+    def search(rounds: DownSetRounds, width: int, should_stop: object, **how: bool | None) -> int:
+        """Remember, and find a better schedule in the first round."""
+        asked.append((width, rounds.value))
+        if len(asked) == 1:
+            rounds.schedule = better
+        return 0
+
+    monkeypatch.setattr(DownSetRounds, "round", search)
+    monkeypatch.setattr(DownSetRounds, "climb", lambda *_, settles: False)
+    instance = generate("chains", tasks=9, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
+    better, start = solve(instance, "cp-sat").schedule, solve(instance, "heft").schedule
+    assert better is not None
+    assert start is not None
+    best, value = (objective_value(instance, schedule, Objective.MAKESPAN) for schedule in (better, start))
+    assert best < value
+    rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), start, best - 1)
+    monkeypatch.setattr(DownSetRounds, "is_near", True)
+    rounds.search_narrowly()
+    narrow = GROWTH * FIRST_WIDTH
+    assert asked == [(narrow, value), (narrow, best), (WIDE, best), (WIDE, best)]
 
 
 def test_a_wide_round_comes_at_once_where_few_labels_are_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
