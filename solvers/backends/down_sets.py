@@ -177,9 +177,9 @@ class DownSetRounds:
     def search_narrowly(self) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
-        Where there are few down-sets and the bound is near, a wide round takes the place of these proofs, and the bound
-        is raised with plain labels only, to learn the direction of time. Where the proofs foresee that a wide round
-        drops no label, it follows at once. `search_widely` then does nothing.
+        Where there are few down-sets and the bound is near, it is raised first, with plain labels only, to learn the
+        direction of time; then wider rounds look for a schedule, and a wide one takes the place of these proofs. Where
+        the proofs foresee that a wide round drops no label, it follows at once. `search_widely` then does nothing.
 
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
