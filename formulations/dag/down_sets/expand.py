@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,20 +17,26 @@ if TYPE_CHECKING:
     from formulations.dag.down_sets.search_space import SearchSpace
 
 
+class Look(NamedTuple):
+    """What there is to know of the tasks of a label, and scratch for its children."""
+
+    is_waiting: NDArray[np.bool_]  # (n,), whether a task has not started
+    is_free: NDArray[np.bool_]  # (n,), whether it waits and all its predecessors have started
+    earliest: NDArray[np.int32]  # (n,), its least head
+    is_due: NDArray[np.bool_]  # (n,), scratch
+    first_finish: NDArray[np.int32]  # (m,), scratch
+
+
 @inner_kernel
 def extend(
     space: SearchSpace,
     before: NDArray[np.int32],
     waiting: NDArray[np.int64],
-    is_waiting: NDArray[np.bool_],
-    is_free: NDArray[np.bool_],
-    earliest: NDArray[np.int32],
+    look: Look,
     task: int,
     gpu: int,
     free_memory: NDArray[np.int64],
     heads: NDArray[np.int32],
-    is_due: NDArray[np.bool_],
-    first_finish: NDArray[np.int32],
 ) -> bool:
     """Compute all heads once a task has started as early as it can; False if some task is left without a GPU.
 
@@ -50,17 +56,16 @@ def extend(
         Heads of the label, shape (n, m).
     waiting
         Tasks that have not started, in order.
-    is_waiting, is_free, earliest
-        Whether a task has not started, whether all its predecessors have, and its least head; all of shape (n,).
+    look
+        What is known of these tasks; its scratch is overwritten.
     task, gpu
         The task that starts, and its GPU; it waits, is free and allowed there.
     free_memory
         Memory that is left on the limited GPUs after this start, shape (limited GPUs,).
     heads
         Result, shape (n, m).
-    is_due, first_finish
-        Scratch, shapes (n,) and (m,).
     """
+    is_waiting, is_free, earliest, is_due, first_finish = look
     durations, latest_start = space.durations, space.latest_start  # looked up once: every look counts references
     offsets, predecessors, delay = space.offsets, space.predecessors, space.delay
     successor_offsets, successors = space.successor_offsets, space.successors
@@ -248,10 +253,15 @@ def expand(
     """
     n, m = space.durations.shape
     order, heads = np.empty(n, dtype=np.int64), np.empty((1, n, m), dtype=np.int32)
-    is_waiting, is_free, is_due = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    earliest = np.empty(n, dtype=np.int32)
+    is_free = np.zeros(n, dtype=np.bool_)
+    look = Look(
+        is_waiting=np.zeros(n, dtype=np.bool_),
+        is_free=is_free,
+        earliest=np.empty(n, dtype=np.int32),
+        is_due=np.zeros(n, dtype=np.bool_),
+        first_finish=np.empty(m, dtype=np.int32),
+    )
     has_like, digest = np.zeros(m, dtype=np.bool_), np.empty(DIGEST, dtype=np.int32)
-    first_finish = np.empty(m, dtype=np.int32)
     jobs, limited = len(space.weight), len(space.limited)
     bits, least = np.zeros(labels.started.shape[1], dtype=np.uint64), np.zeros(jobs, dtype=np.int64)
     completion, used = np.zeros((1, jobs), dtype=np.int32), np.zeros((1, limited), dtype=np.int64)
@@ -260,7 +270,7 @@ def expand(
         if halt[0]:
             return
         before, started = labels.heads[place], labels.started[place]
-        waiting = order[: _look(space, before, started, order, is_waiting, is_free, earliest)]
+        waiting = order[: _look_at(space, before, started, order, look)]
         taken = labels.used[place]
         for gpu in range(m):
             like = space.like_gpu[gpu]
@@ -285,20 +295,7 @@ def expand(
                         used[0, q] += space.memory[task]
                     free_memory[q] = space.capacity[q] - used[0, q]
                     fits = fits and free_memory[q] >= 0
-                if not fits or not extend(
-                    space,
-                    before,
-                    waiting,
-                    is_waiting,
-                    is_free,
-                    earliest,
-                    task,
-                    gpu,
-                    free_memory,
-                    child,
-                    is_due,
-                    first_finish,
-                ):
+                if not fits or not extend(space, before, waiting, look, task, gpu, free_memory, child):
                     continue
                 if jobs > 0:
                     completion[0] = labels.completion[place]
@@ -352,16 +349,11 @@ def _rename_gpus(
 
 
 @inner_kernel
-def _look(
-    space: SearchSpace,
-    heads: NDArray[np.int32],
-    started: NDArray[np.uint64],
-    waiting: NDArray[np.int64],
-    is_waiting: NDArray[np.bool_],
-    is_free: NDArray[np.bool_],
-    earliest: NDArray[np.int32],
+def _look_at(
+    space: SearchSpace, heads: NDArray[np.int32], started: NDArray[np.uint64], waiting: NDArray[np.int64], look: Look
 ) -> int:
     """Find the tasks that wait (and return how many), those that are free, and their least heads."""
+    is_waiting, is_free, earliest = look.is_waiting, look.is_free, look.earliest
     n, m = heads.shape
     count = 0
     for position in range(n):
