@@ -19,7 +19,7 @@ from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
 from solvers.backends.placement_branching import PlacementBranching, climb_over_deadlines, try_branching
-from solvers.backends.window_rounds import PROOF, WindowRounds
+from solvers.backends.window_rounds import PROOF, WindowRounds, at_bound
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
 from solvers.run.outcome import Outcome, Termination
@@ -105,13 +105,14 @@ def cp_sat(
 ) -> Outcome:
     """Solve an instance with CP-SAT.
 
-    With fewer than 8 threads a run has four or five phases, and each narrows the windows of the next (`_phases`). A
-    short one looks for a schedule, and large neighbourhoods (`lns`) for a better one. For the makespan, windows are
-    branched on then, and again after each proof by CP-SAT (`WindowRounds`). A search over down-sets with few labels
-    tries to prove the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one
-    thread. The narrow part of the search over down-sets follows, or comes before that proof where much time is left, or
-    where there are few down-sets and the bound is near; only there its wide part follows at once. Then come another
-    proof, the wide part of that search, and a last proof. Where memory binds, before down-sets makespans are refuted
+    For the makespan, a brief search looks for a schedule that meets the bound of `probing` (`at_bound`). With fewer
+    than 8 threads a run then has four or five phases, and each narrows the windows of the next (`_phases`). A short one
+    looks for a schedule, and large neighbourhoods (`lns`) for a better one. For the makespan, windows are branched on
+    then, and again after each proof by CP-SAT (`WindowRounds`). A search over down-sets with few labels tries to prove
+    the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one thread. The narrow
+    part of the search over down-sets follows, or comes before that proof where much time is left, or where there are
+    few down-sets and the bound is near; only there its wide part follows at once. Then come another proof, the wide
+    part of that search, and a last proof. Where memory binds, before down-sets makespans are refuted
     (`MemoryRefutation`), or placements are branched on where that soon proves more (`PlacementBranching`). Under a time
     limit, a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
     neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
@@ -152,6 +153,11 @@ def cp_sat(
     if refutes and is_narrow(instance):
         proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
         bound, schedule = max(bound, proven), best_schedule(instance, objective, (schedule, placed_by_diagram))
+        run.report(_value(instance, objective, schedule), bound)
+    if branches:
+        probed = probing(instance, objective, contention, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
+        met, bound = at_bound(instance, run, max(bound, probed), SHARE_AT_BOUND)
+        schedule = best_schedule(instance, objective, (schedule, met))
         run.report(_value(instance, objective, schedule), bound)
 
     def do_loads_bind() -> bool:
@@ -224,7 +230,7 @@ def cp_sat(
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         hands_over = answer.is_too_heavy and is_free
-        if number == 0 and phase.improves and not hands_over and not run.should_stop():
+        if number == 0 and probed is None and phase.improves and not hands_over and not run.should_stop():
             probing_left = run.seconds_of_share(SHARE_OF_PROBING)
             probed = probing(instance, objective, contention, seconds_left=probing_left)
             bound = max(bound, probed)
@@ -256,7 +262,8 @@ def cp_sat(
             begun = DownSetRounds(instance, objective, run, schedule, bound)
             if begun.may_prove_widely and (proved := proved_by_narrow_rounds(begun)) is not None:
                 return proved
-        share_of_windows = SHARE_OF_NEAR_WINDOWS if is_near(at_most, bound, VERY_NEAR) else SHARE_OF_WINDOWS
+        is_very_near = is_near(_value(instance, objective, schedule), bound, VERY_NEAR)
+        share_of_windows = SHARE_OF_NEAR_WINDOWS if is_very_near else SHARE_OF_WINDOWS
         if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
         if phase.widens and rounds is not None:
@@ -287,6 +294,9 @@ prove more than all else to go on; the second one where the bound is near the sc
 
 SHARE_OF_BRANCHING = 0.3
 """Share of the time that is left, after probing, for branching on placements where the model is heavy."""
+
+SHARE_AT_BOUND = 0.1
+"""Largest share of the time that is left for a schedule that meets the bound, before all else."""
 
 SHARE_OF_FIRST_WINDOWS, SHARE_OF_WINDOWS, SHARE_OF_NEAR_WINDOWS = 0.06, 0.1, 0.7
 """Largest share of the time that is left for the search over placements and windows: before the first proof by CP-SAT;

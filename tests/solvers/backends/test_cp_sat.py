@@ -461,6 +461,7 @@ def test_neighbourhoods_that_meet_the_bound_end_it(split_chain: DagInstance, mon
     phases = Phases(answer(DagSchedule(gpu=better.gpu, start=2 * better.start), None))
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "probing", lambda *args, **named: value)
+    monkeypatch.setattr(module, "at_bound", lambda instance, run, bound, share: (None, bound))
     monkeypatch.setattr(module, "_improved", lambda *rest: better)
     monkeypatch.setattr(module, "try_branching", lambda *rest: pytest.fail("branching was tried"))
     outcome = cp_sat(split_chain, Objective.MAKESPAN, exact_run(time_limit=60.0))

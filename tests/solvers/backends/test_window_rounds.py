@@ -14,10 +14,13 @@ from instances.clusters.cluster import parse_cluster
 from instances.clusters.cost_model import CostModel
 from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
-from instances.dag.schedule import DagSchedule
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
-from solvers.backends.window_rounds import WindowRounds
+from solvers.backends import cp_sat as cp_sat_module
+from solvers.backends import window_rounds
+from solvers.backends.window_rounds import WindowRounds, at_bound
+from solvers.run.outcome import Status
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.runs import run_with
 from tests.test_tight_bounds import tight_instance
@@ -51,6 +54,43 @@ def test_proves_the_optimum_of_tiny_instances() -> None:
     assert searched > 10
 
 
+def test_meets_or_refutes_a_bound_of_tiny_instances() -> None:
+    """Tests bounds from two below the optimum up to it against brute force, with tight memory and equal GPUs."""
+    searched = 0
+    for number in range(30):
+        instance = tight_instance(number)
+        best = optimum(instance)
+        if best is None:
+            continue
+        for below in range(min(3, best)):
+            schedule, bound = at_bound(instance, run_with(), best - below, 1.0)
+            assert bound == best - below + (below > 0)
+            if schedule is not None:
+                assert verify_dag_schedule(instance, schedule) == []
+            if below == 0:
+                assert schedule is not None
+                assert objective_value(instance, schedule, Objective.MAKESPAN) == best
+        searched += 1
+    assert searched > 10
+
+
+def test_a_met_bound_ends_cp_sat_before_its_model(inference: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that CP-SAT is not asked where a schedule meets the bound of probing."""
+    best = solve(inference, "cp-sat", threads=1, seed=1)
+    assert best.status is Status.OPTIMAL
+    assert best.objective is not None
+
+    def refuse(*rest: object) -> object:
+        raise AssertionError
+
+    monkeypatch.setattr(cp_sat_module, "_solve_phase", refuse)
+    monkeypatch.setattr(cp_sat_module, "probing", lambda *rest, **named: best.objective)
+    again = solve(inference, "cp-sat", threads=1, seed=1, bounds=[])
+    assert (again.status, again.objective, again.lower_bound) == (Status.OPTIMAL, best.objective, best.objective)
+    assert again.bound is not None
+    assert again.bound.solver is None
+
+
 def test_what_others_proved_is_not_its_own(inference: DagInstance) -> None:
     """Tests that nothing is searched where schedule and bound that others found meet."""
     start = heft(inference)
@@ -72,7 +112,7 @@ def test_moves_make_list_schedules_better(inference: DagInstance) -> None:
         for _, order in ways
     ]
     least = min(objective_value(inference, schedule, Objective.MAKESPAN) for schedule in lists if schedule is not None)
-    built = [WindowRounds(inference, run_with(seed=seed), start, 0)._build(ways) for seed in (1, 1, 2)]
+    built = [window_rounds._build(inference, seed, ways) for seed in (1, 1, 2)]
     assert all(schedule is not None and verify_dag_schedule(inference, schedule) == [] for schedule in built)
     values = [objective_value(inference, schedule, Objective.MAKESPAN) for schedule in built if schedule is not None]
     assert max(values) < least
@@ -83,9 +123,8 @@ def test_moves_make_list_schedules_better(inference: DagInstance) -> None:
 def test_no_schedule_where_no_list_keeps_the_memory() -> None:
     """Tests three tasks of which the last finds no GPU with room if the first two are apart."""
     instance = DagInstance.from_lists([[1, 1]] * 3, task_memory=[1, 1, 2], gpu_memory=[2, 2])
-    start = DagSchedule(gpu=np.array([0, 0, 1]), start=np.array([0, 1, 0]))
     apart = np.array([0, 1, 0])
-    assert WindowRounds(instance, run_with(), start, 0)._build([(apart, np.arange(3))]) is None
+    assert window_rounds._build(instance, 0, [(apart, np.arange(3))]) is None
 
 
 @pytest.mark.parametrize(
