@@ -18,7 +18,7 @@ from instances.dag.objective import Objective, best_schedule, needs_buffers, obj
 from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
-from solvers.backends.placement_branching import PlacementBranching, climb_over_deadlines, try_branching
+from solvers.backends.placement_branching import PlacementBranching, at_once, climb_over_deadlines, try_branching
 from solvers.backends.window_rounds import PROOF, WindowRounds, at_bound
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -184,6 +184,17 @@ def cp_sat(
         # No word of CP-SAT in what proves it: it can be asked to confirm.
         return rounds.outcome(backend_seconds=seconds) if rounds.has_proved and rounds.is_settled else None
 
+    def go_on_branching(branching: PlacementBranching, share_of_time: float) -> tuple[DagSchedule | None, int]:
+        """Branch on placements; large neighbourhoods make a start of their own beside it if there are two threads."""
+        from solvers.backends.lns import improved_by_neighbourhoods
+
+        def improve(rest: ExactRun[DagSchedule]) -> Outcome:
+            rest = replace(rest.limited_to(share_of_time), start=None, lower_bound=bound)
+            return improved_by_neighbourhoods(instance, objective, rest, share=share)
+
+        placed, raised = at_once(lambda: branching.go_on(schedule, share_of_time), improve, run)
+        return best_schedule(instance, objective, placed), raised
+
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         at_most = _value(instance, objective, schedule)
@@ -274,7 +285,7 @@ def cp_sat(
                 return rounds.outcome(backend_seconds=seconds)
         elif phase.raises and branching is not None:
             near = is_near(_value(instance, objective, schedule), bound, NEAR)
-            schedule, bound = branching.go_on(schedule, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
+            schedule, bound = go_on_branching(branching, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
             schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
         elif phase.raises and refutes:
             refutation = MemoryRefutation(instance, schedule, bound, run)
@@ -420,23 +431,33 @@ def _without_model(
     branching = climb = None
     if is_makespan and instance.num_tasks > FEW_TASKS:
         bound, branching, climb = try_branching(instance, schedule, bound, run, SHARE_OF_TRIAL)
+
+    def raise_bound() -> tuple[DagSchedule | None, int]:
+        """Go on with what raised the bound; return the best schedule that comes out, and the bound."""
+        if branching is not None:
+            return branching.go_on(schedule, 1.0)
+        return schedule, bound if climb is None else climb_over_deadlines(climb, schedule, run, 1.0)
+
+    def improve(rest: ExactRun[DagSchedule], most: int | None) -> Outcome:
+        """Improve the schedule by large neighbourhoods."""
+        rest = replace(rest, start=schedule, lower_bound=bound)
+        return improved_by_neighbourhoods(instance, objective, rest, most, share=share)
+
     raises = branching is not None or climb is not None
     last = SHARE_OF_BRANCHING if raises else SHARE_OF_REFUTATION if refutes else 0.0
-    rest = replace(run.limited_to(1.0 - last), start=schedule, lower_bound=bound)
     most = None if branching is None else ITERATIONS_PER_TASK * instance.num_tasks
-    found = improved_by_neighbourhoods(instance, objective, rest, most, share=share)
+    found = improve(run.limited_to(1.0 - last), most)
     schedule = best_schedule(instance, objective, (schedule, found.schedule))
     value = _value(instance, objective, schedule)
     if last and not run.must_stop() and (value is None or value > bound):
-        if branching is not None:
-            schedule, bound = branching.go_on(schedule, 1.0)
-        elif climb is not None:
-            bound = climb_over_deadlines(climb, schedule, run, 1.0)
+        if raises:
+            placed, bound = at_once(raise_bound, lambda rest: improve(rest, None), run)
+            schedule = best_schedule(instance, objective, (schedule, *placed))
         else:
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(EFFORT)
             schedule, bound = refutation.schedule, refutation.bound
-        value = _value(instance, objective, schedule)
+    value = _value(instance, objective, schedule)
     termination = Termination.INTERRUPTED if run.should_stop() else Termination.TIME_LIMIT
     if value is not None and value <= bound:
         termination = Termination.FINISHED

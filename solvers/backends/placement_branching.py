@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
     from instances.dag.schedule import DagSchedule
     from solvers.run.exact_run import ExactRun
+    from solvers.run.outcome import Outcome
 
 
 FEW_PROGRAMS = 50
@@ -94,6 +96,25 @@ def climb_over_deadlines(climb: ClassClimb, schedule: DagSchedule | None, run: E
     )
     run.report(None, climb.bound)
     return climb.bound
+
+
+def at_once(
+    raise_bound: Callable[[], tuple[DagSchedule | None, int]], improve: Callable[[ExactRun], Outcome], run: ExactRun
+) -> tuple[list[DagSchedule | None], int]:
+    """Raise a bound, and with several threads improve schedules beside it; return the schedules and the bound.
+
+    Branching on placements and cases of classes use one thread, which is the second one here, because the first hears
+    Ctrl-C. The others improve schedules until the bound is raised as far as it goes.
+    """
+    if run.threads == 1:
+        schedule, bound = raise_bound()
+        return [schedule], bound
+    with ThreadPoolExecutor(1) as pool:
+        raised = pool.submit(raise_bound)
+        heeded = replace(run, threads=run.threads - 1, should_stop=lambda: raised.done() or run.should_stop())
+        improved = improve(heeded)
+        schedule, bound = raised.result()
+    return [schedule, improved.schedule], bound
 
 
 def _makespan(instance: DagInstance, schedule: DagSchedule | None) -> int | None:

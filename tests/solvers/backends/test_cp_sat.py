@@ -607,11 +607,15 @@ def test_nothing_makes_the_best_schedule_worse(split_chain: DagInstance, monkeyp
         assert module._improved(split_chain, Objective.MAKESPAN, best, 0, exact_run(), phase, 1, None) is best
 
 
+@pytest.mark.parametrize(("threads", "known"), [(1, [1410]), (2, [1410, 1410])])
 def test_a_heavy_model_leaves_time_to_classes_of_gpus(
-    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, threads: int, known: list[int]
 ) -> None:
-    """Tests that cases of classes raise the bound before `lns`, and go on after it where they did."""
-    shares = []
+    """Tests that cases of classes raise the bound before `lns`, and go on after it where they did.
+
+    With two threads `lns` goes on beside them.
+    """
+    shares, bounds = list[float](), list[int]()
 
     def climbed(climb: ClassClimb, schedule: DagSchedule, run: ExactRun, share_of_time: float) -> int:
         shares.append(share_of_time)
@@ -619,7 +623,7 @@ def test_a_heavy_model_leaves_time_to_classes_of_gpus(
         return climb.bound
 
     def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, *rest: object, share: object) -> Outcome:
-        assert run.lower_bound == 1410
+        bounds.append(run.lower_bound)
         return Outcome(schedule=run.start, lower_bound=None)
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
@@ -627,27 +631,33 @@ def test_a_heavy_model_leaves_time_to_classes_of_gpus(
     monkeypatch.setattr(module.PlacementBranching, "that_proves_more", lambda *rest: None)
     for where in (module, branching_module):  # the trial, and what goes on
         monkeypatch.setattr(where, "climb_over_deadlines", climbed)
-    run = exact_run(time_limit=60.0)
+    run = exact_run(time_limit=60.0, threads=threads)
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1400, run, None, None)
-    assert found.lower_bound == 1420
+    assert (found.lower_bound, bounds) == (1420, known)
     assert shares == [module.SHARE_OF_TRIAL, 1.0]
 
 
-def test_a_heavy_model_leaves_time_to_branching(split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that without a model branching comes before `lns`, and goes on after it."""
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_heavy_model_leaves_time_to_branching(
+    split_chain: DagInstance, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    """Tests that without a model branching comes before `lns` and goes on after it, beside `lns` with two threads."""
+    asked: list[tuple[int, int | None, bool]] = []
 
-    def unchanged(instance: DagInstance, objective: Objective, run: ExactRun, most: int, share: object) -> Outcome:
+    def unchanged(
+        instance: DagInstance, objective: Objective, run: ExactRun, most: int | None, share: object
+    ) -> Outcome:
         assert 1302 < run.lower_bound <= 1445
-        assert most == 2 * instance.num_tasks
-        assert run.time_limit < 60.0
+        asked.append((run.threads, most, run.time_limit < 60.0))
         return Outcome(schedule=run.start, lower_bound=None)
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
     monkeypatch.setattr(module, "SHARE_OF_TRIAL", 0.5)
-    run, share = exact_run(time_limit=60.0), np.ones(split_chain.durations.shape)
+    run, share = exact_run(time_limit=60.0, threads=threads), np.ones(split_chain.durations.shape)
     found = module._without_model(split_chain, Objective.MAKESPAN, heft(split_chain), 1302, run, share, None)
     assert (found.lower_bound, found.termination) == (1445, Termination.FINISHED)
     assert objective_value(split_chain, found.schedule, Objective.MAKESPAN) == 1445
+    assert asked == [(threads, 2 * split_chain.num_tasks, True), (1, None, False)][:threads]
 
 
 @pytest.mark.parametrize(
