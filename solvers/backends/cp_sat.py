@@ -154,10 +154,17 @@ def cp_sat(
         proven, placed_by_diagram = diagram_start(instance, schedule, run.seconds_of_share(SHARE_OF_DIAGRAM))
         bound, schedule = max(bound, proven), best_schedule(instance, objective, (schedule, placed_by_diagram))
         run.report(_value(instance, objective, schedule), bound)
-    if branches:
+
+    def is_settled() -> bool:
+        value = _value(instance, objective, schedule)
+        return value is not None and value <= bound
+
+    if branches and not is_settled():
         probed = probing(instance, objective, contention, seconds_left=run.seconds_of_share(SHARE_OF_PROBING))
-        met, bound = at_bound(instance, run, max(bound, probed), SHARE_AT_BOUND)
-        schedule = best_schedule(instance, objective, (schedule, met))
+        bound = max(bound, probed)
+        if not is_settled():
+            met, bound = at_bound(instance, run, bound, SHARE_AT_BOUND)
+            schedule = best_schedule(instance, objective, (schedule, met))
         run.report(_value(instance, objective, schedule), bound)
 
     def do_loads_bind() -> bool:
@@ -185,7 +192,10 @@ def cp_sat(
         return rounds.outcome(backend_seconds=seconds) if rounds.has_proved and rounds.is_settled else None
 
     def go_on_branching(branching: PlacementBranching, share_of_time: float) -> tuple[DagSchedule | None, int]:
-        """Branch on placements; large neighbourhoods make a start of their own beside it if there are two threads."""
+        """Branch on placements.
+
+        With several threads, large neighbourhoods with a start of their own run at the same time.
+        """
         from solvers.backends.lns import improved_by_neighbourhoods
 
         def improve(rest: ExactRun[DagSchedule]) -> Outcome:
@@ -198,7 +208,7 @@ def cp_sat(
     for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         at_most = _value(instance, objective, schedule)
-        if at_most is not None and at_most <= bound:
+        if is_settled():
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         within = windows(
             instance,
@@ -263,7 +273,7 @@ def cp_sat(
             if first.has_proved and first.is_settled:
                 return first.outcome(backend_seconds=seconds)
         at_most = _value(instance, objective, schedule)
-        if at_most is not None and at_most <= bound:
+        if is_settled():
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
         if number == 0 and share is not None and phase.improves:
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL

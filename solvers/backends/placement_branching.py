@@ -101,7 +101,7 @@ def climb_over_deadlines(climb: ClassClimb, schedule: DagSchedule | None, run: E
 def at_once(
     raise_bound: Callable[[], tuple[DagSchedule | None, int]], improve: Callable[[ExactRun], Outcome], run: ExactRun
 ) -> tuple[list[DagSchedule | None], int]:
-    """Raise a bound, and with several threads improve schedules beside it; return the schedules and the bound.
+    """Raise a bound, with several threads improve schedules at the same time, and return schedules and bound.
 
     Branching on placements and cases of classes use one thread, which is the second one here, because the first hears
     Ctrl-C. The others improve schedules until the bound is raised as far as it goes.

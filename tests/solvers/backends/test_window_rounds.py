@@ -91,6 +91,20 @@ def test_a_met_bound_ends_cp_sat_before_its_model(inference: DagInstance, monkey
     assert again.bound.solver is None
 
 
+@pytest.mark.parametrize("known", [0, 1])
+def test_nothing_is_searched_where_the_start_meets_the_bound(
+    inference: DagInstance, monkeypatch: pytest.MonkeyPatch, known: int
+) -> None:
+    """Tests a start that meets the bound of probing, and one that meets the bound known before."""
+    start = heft(inference)
+    best = objective_value(inference, start, Objective.MAKESPAN)
+    monkeypatch.setattr(cp_sat_module, "probing", lambda *rest, **named: best)
+    monkeypatch.setattr(cp_sat_module, "at_bound", lambda *rest: pytest.fail("a schedule was looked for"))
+    run = run_with(start=start, lower_bound=known * best)
+    outcome = cp_sat_module.cp_sat(inference, Objective.MAKESPAN, run)
+    assert (outcome.schedule, outcome.lower_bound) == (start, best)
+
+
 def test_what_others_proved_is_not_its_own(inference: DagInstance) -> None:
     """Tests that nothing is searched where schedule and bound that others found meet."""
     start = heft(inference)
