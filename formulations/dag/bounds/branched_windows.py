@@ -289,6 +289,7 @@ class WindowSearch:
         self._like = interchangeable(instance).gpus
         self._build = build or partial(_best_shifted, instance)
         self._open: list[_Node] | None = None
+        self._makespan = 0  # that of the open nodes
         self._busy = 0
         self._news = threading.Condition()
 
@@ -317,9 +318,12 @@ class WindowSearch:
             around = far_heads_and_tails(self._instance, makespan_at_most=makespan, seconds_left=seconds_left)
             is_possible = bool(around.allowed.any(axis=1).all())
             state, rows = new_state(around.heads, around.tails, around.allowed), rows_of(new_loads(self._network))
+            self._tails = state.tails.copy()
             self._open = [_Node(state, np.zeros((len(around.heads), 2)), rows)] if is_possible else []
-        for node in self._open:
-            node.state.heads_due[:] = True  # pairs may be too long for a lower makespan
+        elif makespan < self._makespan:
+            for node in self._open:
+                self._lower(node.state, self._makespan - makespan)
+        self._makespan = makespan
         last = self.work + min(most_work, NO_LIMIT - self.work)
 
         def ends() -> bool:
@@ -335,6 +339,16 @@ class WindowSearch:
                 for done in [pool.submit(search) for _ in range(threads)]:
                     done.result()
         self.is_refuted = not self._open and not self.is_lost and self.makespan > makespan
+
+    def _lower(self, state: State, by: int) -> None:
+        """Make what is known of the schedules of a node true of those within a makespan that is lower by some ticks.
+
+        They are schedules of that node as before, so they keep to the moments that were known, and tails are what is
+        left from there. The tails of a node may not stay as they are: those of a start by the middle of a window would
+        then mean an earlier middle, and what lies between would be in neither half.
+        """
+        state.tails[:] = np.where(state.allowed, np.maximum(state.tails - by, self._tails), state.tails)
+        state.heads_due[:] = state.tails_due[:] = True
 
     def _search(self, makespan: int, ends: Callable[[], bool], seconds_left: Callable[[], float]) -> None:
         """Work on the last open node while there is one, or while another thread may make some."""

@@ -19,6 +19,7 @@ from instances.dag.instance import DagInstance
 from instances.dag.objective import Objective, objective_value
 from instances.dag.verify import verify_dag_schedule
 from instances.generators.dag.generate import generate
+from solvers.solve import solve
 from tests.brute_force import optimum
 from tests.strategies import dag_instances
 from tests.test_tight_bounds import tight_instance
@@ -152,6 +153,22 @@ def test_goes_on_with_a_lower_makespan(needs_branches: DagInstance) -> None:
             found = objective_value(needs_branches, search.schedule, MAKESPAN)
             makespan = int(found) - 1
     assert found == branched_windows(needs_branches, MAKESPAN)
+
+
+@pytest.mark.parametrize("above", [3, 10, 1000])
+def test_loses_no_schedule_on_the_way_down(above: int) -> None:
+    """Tests searches that go on from above the optimum, with cases of early and late starts that are open by then."""
+    some = [tight_instance(number) for number in range(50)]
+    families, cluster = ("layered", "erdos-renyi", "series-parallel"), parse_cluster("mixed-3")
+    some += [generate(family, tasks=12, seed=seed, cluster=cluster) for family in families for seed in range(6)]
+    for instance in some:
+        best = solve(instance, "cp-sat", threads=1, seed=0).objective
+        assert best is not None
+        search, makespan = WindowSearch(instance), best + above
+        while not search.is_refuted:
+            search.run(makespan)
+            makespan = min(makespan, int(search.makespan)) - 1
+        assert search.makespan == best
 
 
 def test_keeps_a_schedule_that_ends_later(needs_branches: DagInstance) -> None:
