@@ -73,6 +73,10 @@ With 0.03 two proofs of the plain model were missing on a draw, where a trial of
 three more took 11 to 13 seconds instead of 7 to 9.
 """
 
+FAR = 0.1
+"""From here on it is far, and CP-SAT can hardly prove anything: with several threads later phases look for schedules by
+its neighbourhoods, as the first one does."""
+
 EFFORT_OF_PROOF, EFFORT_WHEN_NEAR = 4.0, 12.0
 """Limits of the effort of a proof, the second one where memory binds and the bound is near the schedule (`NEAR`)."""
 
@@ -232,6 +236,8 @@ def cp_sat(
             )
         if phase.share_when_near and is_near(at_most, bound, NEAR):
             phase = replace(phase, share=phase.share_when_near, effort=EFFORT_WHEN_NEAR)
+        elif number > 1 and run.threads > 1 and not is_near(at_most, bound, FAR):
+            phase = replace(phase, subsolvers=(IMPROVING_SUBSOLVER,), neighbourhoods=True)
         elif phase.raises and window_rounds is not None and window_rounds.bound == bound:
             phase = replace(phase, share=min(phase.share, SHARE_AFTER_CLIMB))
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
@@ -324,7 +330,7 @@ SHARE_OF_FIRST_WINDOWS, SHARE_OF_WINDOWS, SHARE_OF_NEAR_WINDOWS = 0.06, 0.1, 0.7
 later; and later where the bound is very near the schedule (`VERY_NEAR`), or while the forecast for the rest of the
 proof is within this share."""
 
-VERY_NEAR = 0.015
+VERY_NEAR = 0.02
 """A bound is very near a schedule if it is within this share of its objective."""
 
 SHARE_AFTER_CLIMB = 0.2
@@ -617,6 +623,10 @@ def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: fl
     solver = cp_sat_solver(run.threads, run.seed, run.seconds_left() * phase.share)
     parameters = solver.parameters
     parameters.subsolvers.extend(phase.subsolvers)
+    if run.threads == 1 and not phase.subsolvers and instance.num_edges:
+        # A first look with one thread: without linear programs it is sooner done, and proved no wrong optimum
+        # (docs/methods/exact_methods.md, section 2.7). Independent tasks have loads and nothing else.
+        parameters.linearization_level = 0
     if not phase.neighbourhoods:
         parameters.use_lns = False
         parameters.num_full_subsolvers = run.threads  # else a part of the threads only looks for a first solution

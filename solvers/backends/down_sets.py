@@ -12,7 +12,6 @@ from formulations.dag.down_sets.pipeline_counts import PipelineCounts
 from formulations.dag.down_sets.search import DownSetSearch
 from formulations.dag.down_sets.search_space import NOWHERE, count_down_sets
 from formulations.dag.fixed_placement import placements
-from heuristics.search.clock import Stopwatch
 from instances.dag.objective import Objective, needs_buffers, objective_value
 from solvers.run.outcome import Outcome, Termination
 
@@ -164,12 +163,12 @@ class DownSetRounds:
     def search_briefly(self) -> bool:
         """Try a proof with few labels of both kinds, in about a second, and say whether narrow rounds followed.
 
-        `search_narrowly` follows where much time is left (`MUCH_TIME`), unless it would lead to a wide round.
+        `search_narrowly` follows where these rounds foresee that a wide round drops no label, unless it would lead to
+        one at once.
         """
-        watch = Stopwatch()
         for settles in (True, False):
             self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        if self.may_prove_widely or self._run.seconds_left() < MUCH_TIME * watch.seconds:
+        if self.may_prove_widely or min(self._foreseen().values(), default=math.inf) > WIDE:
             return False
         self.search_narrowly()
         return True
@@ -208,12 +207,16 @@ class DownSetRounds:
             value = self.value
             self.round(width, should_stop)
 
+    def _foreseen(self) -> dict[tuple[bool, bool], float]:
+        """Return the width that a proof is foreseen to need, for each direction of time and kind of labels."""
+        return {way: widest * (SETTLED_PART if way[1] else 1) for way, widest in self._widest.items()}
+
     def _search_where_few_are_foreseen(self) -> None:
         """Try a proof in one wide round, in the direction and with labels of which narrow rounds foresee the fewest."""
-        cost = {way: widest * (SETTLED_PART if way[1] else 1) for way, widest in self._widest.items()}
-        if self.is_settled or min(cost.values(), default=math.inf) > WIDE or self._run.should_stop():
+        foreseen = self._foreseen()
+        if self.is_settled or min(foreseen.values(), default=math.inf) > WIDE or self._run.should_stop():
             return
-        backwards, settles = min(cost, key=cost.__getitem__)
+        backwards, settles = min(foreseen, key=foreseen.__getitem__)
         self._has_gone_wide = True
         self.round(WIDE, self._run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles, backwards=backwards)
 
@@ -432,13 +435,10 @@ CLIMB = 500
 SETTLED_SHARE, CLIMB_SHARE = 0.12, 0.25
 """Shares of the time that is left for raising the bound after the first round, with settled labels and in all."""
 
-FEW_LABELS, MUCH_TIME = 1_000, 30
-"""Width of the first rounds for a proof, which come before that of CP-SAT; narrow rounds come before it too if so many
-times as much time is left as the first ones took.
+FEW_LABELS = 1_000
+"""Width of the first rounds for a proof, which come before that of CP-SAT.
 
-Of 82 instances whose proof took more than 3 seconds the first rounds prove 16; they take 0.9 seconds on average. In
-runs of 60 seconds narrow rounds take about a tenth of the time that is left, and a first proof by CP-SAT up to three
-tenths.
+Of 82 instances whose proof took more than 3 seconds they prove 16; they take 0.9 seconds on average.
 """
 
 TRIAL = 10_000
