@@ -624,7 +624,7 @@ def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: fl
     parameters = solver.parameters
     parameters.subsolvers.extend(phase.subsolvers)
     if run.threads == 1 and not phase.subsolvers and instance.num_edges:
-        # A first look with one thread: without linear programs it is sooner done, and proved no wrong optimum
+        # A first look with one thread is sooner done without linear programs, and proves a wrong optimum more rarely
         # (docs/methods/exact_methods.md, section 2.7). Independent tasks have loads and nothing else.
         parameters.linearization_level = 0
     if not phase.neighbourhoods:
