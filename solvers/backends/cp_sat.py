@@ -114,9 +114,9 @@ def cp_sat(
     looks for a schedule, and large neighbourhoods (`lns`) for a better one. For the makespan, windows are branched on
     then, and again after each proof by CP-SAT (`WindowRounds`). A search over down-sets with few labels tries to prove
     the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one thread. The narrow
-    part of the search over down-sets follows, or comes before that proof where much time is left, or where there are
-    few down-sets and the bound is near; only there its wide part follows at once. Then come another proof, the wide
-    part of that search, and a last proof. Where memory binds, before down-sets makespans are refuted
+    part of the search over down-sets follows, or comes before that proof where few labels are foreseen. Where there are
+    few down-sets and the bound is near, its wide part follows at once. Then come another proof, the wide part of that
+    search, and a last proof. Where memory binds, before down-sets makespans are refuted
     (`MemoryRefutation`), or placements are branched on where that soon proves more (`PlacementBranching`). Under a time
     limit, a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
     neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
@@ -624,8 +624,8 @@ def _solver(instance: DagInstance, run: ExactRun, phase: _Phase, effort_left: fl
     parameters = solver.parameters
     parameters.subsolvers.extend(phase.subsolvers)
     if run.threads == 1 and not phase.subsolvers and instance.num_edges:
-        # A first look with one thread is sooner done without linear programs, and proves a wrong optimum more rarely
-        # (docs/methods/exact_methods.md, section 2.7). Independent tasks have loads and nothing else.
+        # A first look with one thread is sooner done without linear programs (docs/methods/exact_methods.md, section
+        # 2.7), except on independent tasks, which have loads and nothing else.
         parameters.linearization_level = 0
     if not phase.neighbourhoods:
         parameters.use_lns = False

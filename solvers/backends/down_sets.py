@@ -168,7 +168,7 @@ class DownSetRounds:
         """
         for settles in (True, False):
             self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        if self.may_prove_widely or min(self._foreseen().values(), default=math.inf) > WIDE:
+        if self.may_prove_widely or not self._foresees_few():
             return False
         self.search_narrowly()
         return True
@@ -211,11 +211,15 @@ class DownSetRounds:
         """Return the width that a proof is foreseen to need, for each direction of time and kind of labels."""
         return {way: widest * (SETTLED_PART if way[1] else 1) for way, widest in self._widest.items()}
 
+    def _foresees_few(self) -> bool:
+        """Say whether a wide round is foreseen to drop no label."""
+        return min(self._foreseen().values(), default=math.inf) <= WIDE
+
     def _search_where_few_are_foreseen(self) -> None:
         """Try a proof in one wide round, in the direction and with labels of which narrow rounds foresee the fewest."""
-        foreseen = self._foreseen()
-        if self.is_settled or min(foreseen.values(), default=math.inf) > WIDE or self._run.should_stop():
+        if self.is_settled or not self._foresees_few() or self._run.should_stop():
             return
+        foreseen = self._foreseen()
         backwards, settles = min(foreseen, key=foreseen.__getitem__)
         self._has_gone_wide = True
         self.round(WIDE, self._run.stops_after(WIDE_SHARE), until_dropped=True, settles=settles, backwards=backwards)

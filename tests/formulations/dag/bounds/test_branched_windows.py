@@ -50,6 +50,17 @@ def searched(instance: DagInstance, makespan: int, *, threads: int = 1) -> int |
     return value
 
 
+def best_on_the_way_down(instance: DagInstance, makespan: int) -> int:
+    """Return the best makespan of one search that goes on below every schedule that it finds."""
+    search, found = WindowSearch(instance), makespan + 1
+    while not search.is_refuted:
+        search.run(found - 1)
+        if not search.is_refuted:
+            assert search.schedule is not None
+            found = objective_value(instance, search.schedule, MAKESPAN)
+    return found
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_finds_the_optimum_and_refutes_all_below(threads: int) -> None:
     """Tests a search within the optimum, and within one tick less, with tight memory and equal GPUs."""
@@ -145,13 +156,7 @@ def test_climb_attempts_the_last_makespan_where_it_is_stuck(
 
 def test_goes_on_with_a_lower_makespan(needs_branches: DagInstance) -> None:
     """Tests better and better schedules of one search, up to the proof."""
-    search, makespan, found = WindowSearch(needs_branches), probing(needs_branches, MAKESPAN) * 2, math.inf
-    while not search.is_refuted:
-        search.run(makespan)
-        if not search.is_refuted:
-            assert search.schedule is not None
-            found = objective_value(needs_branches, search.schedule, MAKESPAN)
-            makespan = int(found) - 1
+    found = best_on_the_way_down(needs_branches, probing(needs_branches, MAKESPAN) * 2)
     assert found == branched_windows(needs_branches, MAKESPAN)
 
 
@@ -164,11 +169,7 @@ def test_loses_no_schedule_on_the_way_down(above: int) -> None:
     for instance in some:
         best = solve(instance, "cp-sat", threads=1, seed=0).objective
         assert best is not None
-        search, makespan = WindowSearch(instance), best + above
-        while not search.is_refuted:
-            search.run(makespan)
-            makespan = min(makespan, int(search.makespan)) - 1
-        assert search.makespan == best
+        assert best_on_the_way_down(instance, best + above) == best
 
 
 def test_keeps_a_schedule_that_ends_later(needs_branches: DagInstance) -> None:
