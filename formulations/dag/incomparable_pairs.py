@@ -25,6 +25,11 @@ def reachable(instance: DagInstance) -> NDArray[np.bool_]:
     return reaches
 
 
+def num_incomparable(instance: DagInstance) -> int:
+    """Return the number of pairs of tasks that no path orders."""
+    return instance.num_tasks * (instance.num_tasks - 1) // 2 - int(reachable(instance).sum())
+
+
 def incomparable_pairs(instance: DagInstance, allowed: NDArray[np.bool_]) -> list[tuple[int, int, list[int]]]:
     """Return the pairs of tasks that may compete for a GPU.
 

@@ -122,7 +122,9 @@ def repair_window(
     )
     if cut.within.is_empty:
         return Repair.NONE, None, 0.0
-    model = CpSatModel(cut.instance, objective, cut.within, symmetry=False, completion_tails=cut.completion_tails)
+    model = CpSatModel(
+        cut.instance, objective, cut.within, symmetry=False, completion_tails=cut.completion_tails, is_proof=False
+    )
     model.hint(cut.schedule)
     solver = cp_sat_solver(1, seed, max(run.seconds_left(), 0.01))
     parameters = solver.parameters

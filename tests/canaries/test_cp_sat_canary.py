@@ -5,6 +5,12 @@ from __future__ import annotations
 import pytest
 from ortools.sat.python import cp_model
 
+from formulations.dag.cp_sat.model import CpSatModel
+from formulations.dag.probing.windows import windows
+from instances.clusters.cluster import parse_cluster
+from instances.dag.objective import Objective
+from instances.generators.dag.generate import generate
+
 
 def solver_with_one_thread() -> cp_model.CpSolver:
     """Return a solver whose answer does not depend on threads."""
@@ -59,3 +65,14 @@ def test_wrong_subsolver_name_is_refused() -> None:
     solver = solver_with_one_thread()
     solver.parameters.subsolvers.append("no_such_subsolver")
     assert solver.solve(model) == cp_model.MODEL_INVALID
+
+
+def test_no_overlap_proves_a_wrong_optimum() -> None:
+    """Tests that CP-SAT says 573 of an instance whose optimum is 572: so few tasks get an order for each pair."""
+    instance = generate("mixture-of-experts", tasks=20, seed=252_923, cluster=parse_cluster("mixed-3"))
+    within = windows(instance, Objective.MAKESPAN, lower_bound=0, objective_at_most=None)
+    solver = solver_with_one_thread()
+    solver.parameters.linearization_level = 0
+    model = CpSatModel(instance, Objective.MAKESPAN, within, is_proof=False)
+    assert solver.solve(model.proto_model) == cp_model.OPTIMAL
+    assert round(solver.objective_value) == 573

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formulations.dag.incomparable_pairs import incomparable_pairs, num_incomparable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from formulations.dag.bounds.assignment_lp import AssignmentLp
     from formulations.dag.windows import Windows
     from instances.dag.instance import DagInstance
+
+
+MAX_ORDERS = 100
+"""Up to this many pairs of tasks that no path orders, a literal for each takes CP-SAT no longer than NoOverlap."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -33,6 +39,9 @@ class Variables:
         Finish of every task, an expression.
     delay_reached
         For edges with transfers: pairs (delay v, literal "the delay is at least v") in increasing order of v.
+    order
+        For pairs of tasks that no path orders: literal "the first one is first, if they share a GPU"; empty where
+        NoOverlap keeps tasks apart.
     completion
         Makespan (one entry) or completion time of every job.
     """
@@ -42,6 +51,7 @@ class Variables:
     start: list[cp_model.IntVar]
     finish: list[cp_model.LinearExpr] = field(default_factory=list)
     delay_reached: dict[int, list[tuple[int, cp_model.IntVar]]] = field(default_factory=dict)
+    order: dict[tuple[int, int], cp_model.IntVar] = field(default_factory=dict)
     completion: list[cp_model.IntVar] = field(default_factory=list)
 
     def chosen(self, task: int, values: Mapping[int, int]) -> cp_model.LinearExpr:
@@ -78,8 +88,17 @@ def add_variables(model: cp_model.CpModel, instance: DagInstance, within: Window
     return variables
 
 
-def add_non_overlap(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
-    """Let no two tasks overlap on a GPU; a task of duration 0 occupies nothing and has no interval."""
+def add_non_overlap(
+    model: cp_model.CpModel, instance: DagInstance, variables: Variables, *, is_proof: bool = True
+) -> None:
+    """Let no two tasks overlap on a GPU; a task of duration 0 occupies nothing.
+
+    Where what the solver proves will be claimed (`is_proof`) and few pairs of tasks can compete, each pair has an
+    order, because CP-SAT has proved wrong optima with NoOverlap (docs/methods/exact_methods.md, section 2.7).
+    """
+    if is_proof and num_incomparable(instance) <= MAX_ORDERS:
+        _order_tasks(model, instance, variables)
+        return
     intervals: list[list[cp_model.IntervalVar]] = [[] for _ in range(instance.num_gpus)]
     for (task, k), literal in variables.on.items():
         duration = int(instance.durations[task, k])
@@ -91,6 +110,23 @@ def add_non_overlap(model: cp_model.CpModel, instance: DagInstance, variables: V
     for on_one_gpu in intervals:
         if len(on_one_gpu) > 1:
             model.add_no_overlap(on_one_gpu)
+
+
+def _order_tasks(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
+    """Let one of two tasks on a GPU finish before the other one starts, by one literal for each incomparable pair."""
+    start = variables.start
+    allowed = np.zeros((instance.num_tasks, instance.num_gpus), dtype=np.bool_)
+    for pair in variables.on:
+        allowed[pair] = True
+    for one, other, gpus in incomparable_pairs(instance, allowed):
+        is_first = model.new_bool_var(f"order[{one},{other}]")
+        variables.order[one, other] = is_first
+        for k in gpus:
+            together = [variables.on[one, k], variables.on[other, k]]
+            model.add(start[one] + int(instance.durations[one, k]) <= start[other]).only_enforce_if(*together, is_first)
+            model.add(start[other] + int(instance.durations[other, k]) <= start[one]).only_enforce_if(
+                *together, ~is_first
+            )
 
 
 def add_memory(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:

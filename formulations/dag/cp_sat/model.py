@@ -55,6 +55,8 @@ class CpSatModel:
         For weighted completion of a part of a schedule: ticks from the finish of task i on GPU k to the completion of
         job j, shape (n, m, jobs), negative where j does not wait for it. None: each job waits for its own tasks only,
         as the windows say.
+    is_proof
+        Whether what the solver proves will be claimed; False where it only looks for a better schedule.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class CpSatModel:
         symmetry: bool = True,
         contention: Contention = Contention.NONE,
         completion_tails: NDArray[np.int64] | None = None,
+        is_proof: bool = True,
     ) -> None:
         from ortools.sat.python import cp_model
 
@@ -84,7 +87,7 @@ class CpSatModel:
         self._nics = None
         if Contention(contention) is Contention.NIC:
             self._nics = add_contention(model, instance, self._variables, within, should_give_up)
-        add_non_overlap(model, instance, self._variables)
+        add_non_overlap(model, instance, self._variables, is_proof=is_proof)
         add_memory(model, instance, self._variables)
         add_windows(model, instance, self._variables, within)
         add_loads(model, instance, self._variables, self._last)
@@ -99,6 +102,7 @@ class CpSatModel:
     def num_literals(self) -> int:
         """Number of Boolean decisions."""
         literals = len(self._variables.on) + sum(len(reached) for reached in self._variables.delay_reached.values())
+        literals += len(self._variables.order)
         return literals + (0 if self._nics is None else self._nics.num_literals)
 
     def hint(self, schedule: DagSchedule) -> None:
@@ -115,6 +119,8 @@ class CpSatModel:
             model.add_hint(literal, gpu[task] == k)
         for task, variable in enumerate(variables.start):
             model.add_hint(variable, start[task])
+        for (one, other), literal in variables.order.items():
+            model.add_hint(literal, start[one] < start[other])
         for edge, reached in variables.delay_reached.items():
             tail, head = self._instance.edges[edge]
             delay = self._instance.transfer_delay(edge, gpu[tail], gpu[head])
