@@ -148,6 +148,7 @@ def cp_sat(
     branching: PlacementBranching | None = None
     rounds: DownSetRounds | None = None
     window_rounds: WindowRounds | None = None
+    are_down_sets_hopeless = False
     probed: int | None = None
     refutes = is_makespan and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
@@ -275,6 +276,7 @@ def cp_sat(
                 return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
             first = DownSetRounds(instance, objective, run, schedule, bound)
             rounds = first if first.search_briefly() else None
+            are_down_sets_hopeless = first.is_hopeless
             schedule, bound = first.schedule, first.bound
             if first.has_proved and first.is_settled:
                 return first.outcome(backend_seconds=seconds)
@@ -285,13 +287,14 @@ def cp_sat(
             trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
             bound, branching, _ = try_branching(instance, schedule, bound, run, trial)
         begun: DownSetRounds | None = None
-        if phase.raises and rounds is None and is_small and is_free:
+        if phase.raises and rounds is None and is_small and is_free and not are_down_sets_hopeless:
             begun = DownSetRounds(instance, objective, run, schedule, bound)
             if begun.may_prove_widely and (proved := proved_by_narrow_rounds(begun)) is not None:
                 return proved
         is_very_near = is_near(_value(instance, objective, schedule), bound, VERY_NEAR)
         share_of_windows = SHARE_OF_NEAR_WINDOWS if is_very_near else SHARE_OF_WINDOWS
-        if (phase.raises or phase.widens) and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
+        do_windows_follow = phase.raises or phase.widens or (number > 0 and is_very_near)
+        if do_windows_follow and do_windows_prove(share_of_windows, SHARE_OF_NEAR_WINDOWS):
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
         if phase.widens and rounds is not None:
             rounds.take(schedule, bound)

@@ -79,6 +79,14 @@ class DownSetRounds:
         """Whether the bound is near and there are so few down-sets that a wide round may well prove the optimum."""
         return self.is_near and self._has_few_down_sets
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether a proof is foreseen to need far more labels than a wide round has (`HOPELESS`).
+
+        Where there are few down-sets, far more labels are foreseen than come.
+        """
+        return min(self._foreseen().values(), default=0.0) > HOPELESS and not self._has_few_down_sets
+
     @cached_property
     def _has_few_down_sets(self) -> bool:
         """Whether there are at most `FEW_DOWN_SETS`; counting them takes up to a tenth of a second."""
@@ -163,11 +171,13 @@ class DownSetRounds:
     def search_briefly(self) -> bool:
         """Try a proof with few labels of both kinds, in about a second, and say whether narrow rounds followed.
 
+        The second kind is left out where the first one shows that a proof is hopeless (`is_hopeless`).
         `search_narrowly` follows where these rounds foresee that a wide round drops no label, unless it would lead to
         one at once.
         """
         for settles in (True, False):
-            self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
+            if not self.is_hopeless:
+                self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
         if self.may_prove_widely or not self._foresees_few():
             return False
         self.search_narrowly()
@@ -443,6 +453,12 @@ FEW_LABELS = 1_000
 """Width of the first rounds for a proof, which come before that of CP-SAT.
 
 Of 82 instances whose proof took more than 3 seconds they prove 16; they take 0.9 seconds on average.
+"""
+
+HOPELESS = 1e15
+"""Where a proof is foreseen to need more labels than this, the rounds end, and `cp-sat` begins no others.
+
+On 10 of 60 graphs narrow rounds followed such a forecast; they took 0.6 to 4 seconds and found and proved nothing.
 """
 
 TRIAL = 10_000

@@ -327,6 +327,27 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         assert asked == expected
 
 
+def test_brief_rounds_end_where_a_proof_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a wide graph gets one kind of labels only, and a graph with few down-sets is never hopeless."""
+    asked: list[bool] = []
+    search_once = DownSetRounds._search_once
+
+    def remember(rounds: DownSetRounds, *args: Any, settles: bool, **how: Any) -> Found:
+        """Search, and remember the kind of labels."""
+        asked.append(settles)
+        return search_once(rounds, *args, settles=settles, **how)
+
+    monkeypatch.setattr(DownSetRounds, "_search_once", remember)
+    for family, tasks, is_hopeless in (("layered", 73, True), ("chains", 9, False)):
+        instance = generate(family, tasks=tasks, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=0.3))
+        rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
+        assert not rounds.is_hopeless
+        rounds.search_briefly()
+        rounds._widest[True, False] = 1e30
+        assert rounds.is_hopeless == is_hopeless
+        assert not is_hopeless or set(asked) == {True}
+
+
 def test_rounds_for_a_schedule_go_on_as_long_as_they_find_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that wide rounds wait until rounds with 500 labels find nothing where down-sets are few."""
     asked: list[tuple[int, int | None]] = []
