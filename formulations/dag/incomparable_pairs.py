@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 def reachable(instance: DagInstance) -> NDArray[np.bool_]:
     """Return whether a path leads from task h to task i, shape (n, n)."""
     reaches = np.zeros((instance.num_tasks, instance.num_tasks), dtype=np.bool_)
-    successors: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    for tail, head in instance.edges.tolist():
-        successors[tail].append(head)
+    successors = _successors(instance)
     for task in instance.topological_order[::-1].tolist():
         for successor in successors[task]:
             reaches[task, successor] = True
@@ -25,9 +23,29 @@ def reachable(instance: DagInstance) -> NDArray[np.bool_]:
     return reaches
 
 
-def num_incomparable(instance: DagInstance) -> int:
-    """Return the number of pairs of tasks that no path orders."""
-    return instance.num_tasks * (instance.num_tasks - 1) // 2 - int(reachable(instance).sum())
+def has_few_incomparable(instance: DagInstance, most: int) -> bool:
+    """Say whether there are at most so many pairs of tasks that no path orders.
+
+    The count ends as soon as it exceeds `most`, so that large graphs mostly cost neither time nor memory.
+    """
+    successors = _successors(instance)
+    reaches = [0] * instance.num_tasks  # one bit for each task that a path leads to
+    count = 0
+    for num_later, task in enumerate(instance.topological_order[::-1].tolist()):
+        for successor in successors[task]:
+            reaches[task] |= reaches[successor] | 1 << successor
+        count += num_later - reaches[task].bit_count()
+        if count > most:
+            return False
+    return True
+
+
+def _successors(instance: DagInstance) -> list[list[int]]:
+    """Return the direct successors of every task."""
+    successors: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    for tail, head in instance.edges.tolist():
+        successors[tail].append(head)
+    return successors
 
 
 def incomparable_pairs(instance: DagInstance, allowed: NDArray[np.bool_]) -> list[tuple[int, int, list[int]]]:

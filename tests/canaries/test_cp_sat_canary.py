@@ -68,7 +68,7 @@ def test_wrong_subsolver_name_is_refused() -> None:
 
 
 def test_no_overlap_proves_a_wrong_optimum() -> None:
-    """Tests that CP-SAT says 573 of an instance whose optimum is 572: so few tasks get an order for each pair."""
+    """Tests that CP-SAT with intervals says 573 where the optimum is 572, so that small models still need orders."""
     instance = generate("mixture-of-experts", tasks=20, seed=252_923, cluster=parse_cluster("mixed-3"))
     within = windows(instance, Objective.MAKESPAN, lower_bound=0, objective_at_most=None)
     solver = solver_with_one_thread()

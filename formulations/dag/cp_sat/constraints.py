@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formulations.dag.incomparable_pairs import incomparable_pairs, num_incomparable
+from formulations.dag.incomparable_pairs import has_few_incomparable, incomparable_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -89,15 +89,15 @@ def add_variables(model: cp_model.CpModel, instance: DagInstance, within: Window
 
 
 def add_non_overlap(
-    model: cp_model.CpModel, instance: DagInstance, variables: Variables, *, is_proof: bool = True
+    model: cp_model.CpModel, instance: DagInstance, variables: Variables, within: Windows, *, is_proof: bool
 ) -> None:
     """Let no two tasks overlap on a GPU; a task of duration 0 occupies nothing.
 
     Where what the solver proves will be claimed (`is_proof`) and few pairs of tasks can compete, each pair has an
     order, because CP-SAT has proved wrong optima with NoOverlap (docs/methods/exact_methods.md, section 2.7).
     """
-    if is_proof and num_incomparable(instance) <= MAX_ORDERS:
-        _order_tasks(model, instance, variables)
+    if is_proof and has_few_incomparable(instance, MAX_ORDERS):
+        _order_tasks(model, instance, variables, within)
         return
     intervals: list[list[cp_model.IntervalVar]] = [[] for _ in range(instance.num_gpus)]
     for (task, k), literal in variables.on.items():
@@ -112,13 +112,10 @@ def add_non_overlap(
             model.add_no_overlap(on_one_gpu)
 
 
-def _order_tasks(model: cp_model.CpModel, instance: DagInstance, variables: Variables) -> None:
+def _order_tasks(model: cp_model.CpModel, instance: DagInstance, variables: Variables, within: Windows) -> None:
     """Let one of two tasks on a GPU finish before the other one starts, by one literal for each incomparable pair."""
     start = variables.start
-    allowed = np.zeros((instance.num_tasks, instance.num_gpus), dtype=np.bool_)
-    for pair in variables.on:
-        allowed[pair] = True
-    for one, other, gpus in incomparable_pairs(instance, allowed):
+    for one, other, gpus in incomparable_pairs(instance, within.around.allowed):
         is_first = model.new_bool_var(f"order[{one},{other}]")
         variables.order[one, other] = is_first
         for k in gpus:

@@ -72,7 +72,7 @@ class FixedMakespanModel:
         components.add_memory()
         break_symmetry(model, instance, variables, interchangeable(instance))
         if is_exclusive:
-            add_non_overlap(model, instance, variables)
+            add_non_overlap(model, instance, variables, within, is_proof=True)
 
     def schedule(self, value: Callable[[cp_model.IntVar], int]) -> DagSchedule:
         """Return a solution, given as a function from variable to value, with overlapping tasks put in order."""

@@ -87,7 +87,7 @@ class CpSatModel:
         self._nics = None
         if Contention(contention) is Contention.NIC:
             self._nics = add_contention(model, instance, self._variables, within, should_give_up)
-        add_non_overlap(model, instance, self._variables, is_proof=is_proof)
+        add_non_overlap(model, instance, self._variables, within, is_proof=is_proof)
         add_memory(model, instance, self._variables)
         add_windows(model, instance, self._variables, within)
         add_loads(model, instance, self._variables, self._last)
