@@ -18,7 +18,7 @@ from instances.dag.objective import Objective, best_schedule, needs_buffers, obj
 from solvers.backends.down_sets import DownSetRounds, is_near
 from solvers.backends.lns_starts import FEW_TASKS, diagram_start, is_guided
 from solvers.backends.memory_refutation import EFFORT, MemoryRefutation, is_memory_binding
-from solvers.backends.placement_branching import PlacementBranching, at_once, climb_over_deadlines, try_branching
+from solvers.backends.placement_branching import at_once, climb_over_deadlines, try_branching
 from solvers.backends.window_rounds import PROOF, WindowRounds, at_bound
 from solvers.run.contradiction import raise_contradiction
 from solvers.run.exact_run import cp_sat_solver, in_second_thread
@@ -84,8 +84,7 @@ SHARE_OF_RAISING = 0.5
 """Largest share of the time that is left for branching on placements or refuting makespans where memory binds."""
 
 SHARE_WHEN_FAR = 0.8
-"""The same for branching where the bound is still far from the schedule after the first proof: CP-SAT can hardly prove
-that, and branching goes on."""
+"""The same for branching where the bound is still far from the schedule after proofs by CP-SAT."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,17 +109,18 @@ def cp_sat(
     """Solve an instance with CP-SAT.
 
     For the makespan, a brief search looks for a schedule that meets the bound of `probing` (`at_bound`). With fewer
-    than 8 threads a run then has four or five phases, and each narrows the windows of the next (`_phases`). A short one
+    than 8 threads a run then has several phases, and each narrows the windows of the next (`_phases`). A short one
     looks for a schedule, and large neighbourhoods (`lns`) for a better one. For the makespan, windows are branched on
     then, and again after each proof by CP-SAT (`WindowRounds`). A search over down-sets with few labels tries to prove
-    the optimum (`DownSetRounds`), and then CP-SAT does, twice where memory binds and there is one thread. The narrow
-    part of the search over down-sets follows, or comes before that proof where few labels are foreseen. Where there are
-    few down-sets and the bound is near, its wide part follows at once. Then come another proof, the wide part of that
-    search, and a last proof. Where memory binds, before down-sets makespans are refuted
-    (`MemoryRefutation`), or placements are branched on where that soon proves more (`PlacementBranching`). Under a time
-    limit, a model that turns out to be too heavy, or on a large instance to find far worse schedules than large
-    neighbourhoods, leaves the time to these and to bounds (`_without_model`). With 8 threads or more one phase does
-    everything. Buffers, groups and the stage span have a model of their own (`BufferSearch`).
+    the optimum (`DownSetRounds`), and then CP-SAT does. With one thread CP-SAT tries again as long as it finds better
+    schedules, and then, where memory binds, with another subsolver. The narrow part of the search over down-sets
+    follows, or comes before that proof where few labels are foreseen. Where there are few down-sets and the bound is
+    near, its wide part follows at once. Then come another proof, the wide part of that search, and a last proof. Where
+    memory binds, before down-sets placements are branched on where that soon proves more than all else
+    (`PlacementBranching`), and elsewhere makespans are refuted (`MemoryRefutation`). Under a time limit, a model that
+    turns out to be too heavy, or on a large instance to find far worse schedules than large neighbourhoods, leaves the
+    time to these and to bounds (`_without_model`). With 8 threads or more one phase does everything. Buffers, groups
+    and the stage span have a model of their own (`BufferSearch`).
 
     Parameters
     ----------
@@ -145,10 +145,10 @@ def cp_sat(
     is_small = _is_small(instance)
     branches = is_makespan and is_free and is_small and instance.num_tasks > FEW_TASKS
     share: NDArray[np.float64] | None = None
-    branching: PlacementBranching | None = None
     rounds: DownSetRounds | None = None
     window_rounds: WindowRounds | None = None
-    are_down_sets_hopeless = False
+    promising: DownSetRounds | None = None
+    are_down_sets_hopeless = has_improved = False
     probed: int | None = None
     refutes = is_makespan and is_free and is_memory_binding(instance)
     if is_free and is_guided(instance, objective):
@@ -196,21 +196,35 @@ def cp_sat(
         # No word of CP-SAT in what proves it: it can be asked to confirm.
         return rounds.outcome(backend_seconds=seconds) if rounds.has_proved and rounds.is_settled else None
 
-    def go_on_branching(branching: PlacementBranching, share_of_time: float) -> tuple[DagSchedule | None, int]:
-        """Branch on placements.
+    def raised_by_branching(number: int) -> bool:
+        """Branch on placements, if that soon proves more than all else; say whether it did.
 
         With several threads, large neighbourhoods with a start of their own run at the same time.
         """
         from solvers.backends.lns import improved_by_neighbourhoods
 
+        nonlocal schedule, bound
+        if share is None:
+            return False
+        near = is_near(_value(instance, objective, schedule), bound, NEAR)
+        trial, most = (SHARE_OF_NEAR_TRIAL, SHARE_OF_RAISING) if near else (SHARE_OF_TRIAL, SHARE_WHEN_FAR)
+        bound, branching, _ = try_branching(instance, schedule, bound, run, trial)
+        if branching is None:
+            return False
+
         def improve(rest: ExactRun[DagSchedule]) -> Outcome:
-            rest = replace(rest.limited_to(share_of_time), start=None, lower_bound=bound)
+            rest = replace(rest.limited_to(most), start=None, lower_bound=bound)
             return improved_by_neighbourhoods(instance, objective, rest, share=share)
 
-        placed, raised = at_once(lambda: branching.go_on(schedule, share_of_time), improve, run)
-        return best_schedule(instance, objective, placed), raised
+        placed, bound = at_once(lambda: branching.go_on(schedule, most), improve, run)
+        schedule = best_schedule(instance, objective, (schedule, *placed))
+        schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
+        return True
 
-    for number, phase in enumerate(_phases(run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind)):
+    phases = _phases(
+        run.threads, is_guided=share is not None, do_loads_bind=do_loads_bind, has_improved=lambda: has_improved
+    )
+    for number, phase in enumerate(phases):
         probe, probing_left = number > 0 and not run.should_stop(), run.seconds_of_share(SHARE_OF_PROBING)
         at_most = _value(instance, objective, schedule)
         if is_settled():
@@ -239,8 +253,6 @@ def cp_sat(
             phase = replace(phase, share=phase.share_when_near, effort=EFFORT_WHEN_NEAR)
         elif number > 1 and run.threads > 1 and not is_near(at_most, bound, FAR):
             phase = replace(phase, subsolvers=(IMPROVING_SUBSOLVER,), neighbourhoods=True)
-        elif phase.raises and window_rounds is not None and window_rounds.bound == bound:
-            phase = replace(phase, share=min(phase.share, SHARE_AFTER_CLIMB))
         if run.seconds_left() <= (LEAST_SHARE * run.watch.seconds if number else 0.0) or effort_left <= 0:
             break
         try:
@@ -254,6 +266,7 @@ def cp_sat(
             _refuse_infeasible(instance, schedule, bound)
             return Outcome(schedule=None, lower_bound=None, is_infeasible=True, backend_seconds=seconds, solver=asked)
         schedule = best_schedule(instance, objective, (schedule, answer.schedule))
+        has_improved = _value(instance, objective, schedule) != at_most
         bound = max(bound, answer.lower_bound or 0)
         if answer.is_finished:
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
@@ -275,21 +288,21 @@ def cp_sat(
             if do_windows_prove(SHARE_OF_FIRST_WINDOWS, SHARE_OF_FIRST_FORECAST):
                 return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, proof=PROOF)
             first = DownSetRounds(instance, objective, run, schedule, bound)
-            rounds = first if first.search_briefly() else None
+            first.search_briefly()
             are_down_sets_hopeless = first.is_hopeless
+            promising = first if first.foresees_few else None
             schedule, bound = first.schedule, first.bound
             if first.has_proved and first.is_settled:
                 return first.outcome(backend_seconds=seconds)
         at_most = _value(instance, objective, schedule)
         if is_settled():
             return Outcome(schedule=schedule, lower_bound=bound, backend_seconds=seconds, solver=asked)
-        if number == 0 and share is not None and phase.improves:
-            trial = SHARE_OF_NEAR_TRIAL if is_near(at_most, bound, NEAR) else SHARE_OF_TRIAL
-            bound, branching, _ = try_branching(instance, schedule, bound, run, trial)
         begun: DownSetRounds | None = None
-        if phase.raises and rounds is None and is_small and is_free and not are_down_sets_hopeless:
-            begun = DownSetRounds(instance, objective, run, schedule, bound)
-            if begun.may_prove_widely and (proved := proved_by_narrow_rounds(begun)) is not None:
+        may_begin = phase.raises or (number > 0 and promising is not None)
+        if may_begin and rounds is None and is_small and is_free and not are_down_sets_hopeless:
+            begun = promising or DownSetRounds(instance, objective, run, schedule, bound)
+            begins_at_once = begun is promising or begun.may_prove_widely
+            if begins_at_once and (proved := proved_by_narrow_rounds(begun)) is not None:
                 return proved
         is_very_near = is_near(_value(instance, objective, schedule), bound, VERY_NEAR)
         share_of_windows = SHARE_OF_NEAR_WINDOWS if is_very_near else SHARE_OF_WINDOWS
@@ -302,11 +315,7 @@ def cp_sat(
             schedule, bound = rounds.schedule, rounds.bound
             if rounds.has_proved and rounds.is_settled:
                 return rounds.outcome(backend_seconds=seconds)
-        elif phase.raises and branching is not None:
-            near = is_near(_value(instance, objective, schedule), bound, NEAR)
-            schedule, bound = go_on_branching(branching, SHARE_OF_RAISING if near else SHARE_WHEN_FAR)
-            schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
-        elif phase.raises and refutes:
+        elif phase.raises and refutes and not raised_by_branching(number):
             refutation = MemoryRefutation(instance, schedule, bound, run)
             refutation.climb(min(EFFORT, effort_left), SHARE_OF_RAISING)
             schedule, bound = refutation.schedule, refutation.bound
@@ -319,7 +328,7 @@ def cp_sat(
 
 SHARE_OF_TRIAL, SHARE_OF_NEAR_TRIAL = 0.2, 0.05
 """Largest share of the time that is left in which branching on placements, and then a climb over classes of GPUs, must
-prove more than all else to go on; the second one where the bound is near the schedule (`NEAR`) before a first proof.
+prove more than all else to go on; the second one where the bound is near the schedule (`NEAR`).
 """
 
 SHARE_OF_BRANCHING = 0.3
@@ -335,9 +344,6 @@ proof is within this share."""
 
 VERY_NEAR = 0.02
 """A bound is very near a schedule if it is within this share of its objective."""
-
-SHARE_AFTER_CLIMB = 0.2
-"""Largest share of the time that is left for the first proof by CP-SAT where that search proved the bound."""
 
 SHARE_OF_FIRST_FORECAST = 0.5
 """Before the first proof by CP-SAT that search goes on while its forecast is within this share of the time left."""
@@ -520,7 +526,9 @@ AFTER_BRANCHING = _Phase(improves=0.1)
 """What follows branching."""
 
 
-def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool]) -> Iterator[_Phase]:
+def _phases(
+    threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool], has_improved: Callable[[], bool]
+) -> Iterator[_Phase]:
     """Yield the phases of a run: a good schedule, first proofs, and longer proofs with a better schedule.
 
     Where memory binds, a schedule with a start of its own follows the first proofs too, because a search that begins
@@ -532,6 +540,8 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
         Whether memory binds and `placed_paths` has a solution.
     do_loads_bind
         Asked after the first phase: see `LOADS_BIND`.
+    has_improved
+        Asked after the first proof with one thread: whether it found a better schedule. Then it goes on from there.
     """
     if threads >= MANY_THREADS:
         yield _Phase(neighbourhoods=True)
@@ -542,13 +552,14 @@ def _phases(threads: int, *, is_guided: bool, do_loads_bind: Callable[[], bool])
         one, other, third = PROVING_SUBSOLVERS[:3]
         if do_loads_bind():
             one, other = other, one
-        proof = _Phase(subsolvers=(one,), share=0.3, effort=EFFORT_OF_PROOF, raises=True)
+        proof = _Phase(subsolvers=(one,), share=0.35, effort=EFFORT_OF_PROOF, raises=True)
+        first = replace(proof, share_when_near=0.35, raises=False) if is_guided else proof
+        yield first
+        while has_improved():
+            yield first
         if is_guided:
-            yield replace(proof, share=0.15, share_when_near=0.3, raises=False)
             yield replace(proof, subsolvers=(other,), share=0.25, share_when_near=0.6, improves=0.1, begins_anew=True)
             other, third = third, other
-        else:
-            yield proof
         yield replace(proof, subsolvers=(other,), share=0.4, improves=0.2, raises=False, widens=True)
         yield _Phase(subsolvers=(third,))
         return

@@ -80,6 +80,11 @@ class DownSetRounds:
         return self.is_near and self._has_few_down_sets
 
     @property
+    def foresees_few(self) -> bool:
+        """Whether a wide round is foreseen to drop no label."""
+        return min(self._foreseen().values(), default=math.inf) <= WIDE
+
+    @property
     def is_hopeless(self) -> bool:
         """Whether a proof is foreseen to need far more labels than a wide round has (`HOPELESS`).
 
@@ -168,27 +173,21 @@ class DownSetRounds:
         if bound > self.bound:
             self.bound, self.has_proved = bound, False
 
-    def search_briefly(self) -> bool:
-        """Try a proof with few labels of both kinds, in about a second, and say whether narrow rounds followed.
+    def search_briefly(self) -> None:
+        """Try a proof with few labels of both kinds, in about a second.
 
         The second kind is left out where the first one shows that a proof is hopeless (`is_hopeless`).
-        `search_narrowly` follows where these rounds foresee that a wide round drops no label, unless it would lead to
-        one at once.
         """
         for settles in (True, False):
             if not self.is_hopeless:
                 self.round(FEW_LABELS, self._run.stops_after(TRIAL_SHARE), until_dropped=True, settles=settles)
-        if self.may_prove_widely or not self._foresees_few():
-            return False
-        self.search_narrowly()
-        return True
 
     def search_narrowly(self) -> None:
         """Look for a schedule in a narrow round, raise the bound by bisection, try proofs with both kinds of labels.
 
         Where there are few down-sets and the bound is near, it is raised first, with plain labels only, to learn the
         direction of time; then wider rounds look for a schedule, and a wide one takes the place of these proofs. Where
-        the proofs foresee that a wide round drops no label, it follows at once. `search_widely` then does nothing.
+        proofs so far foresee that a wide round drops no label, it follows at once. `search_widely` then does nothing.
 
         Where time is not short, the result depends on nothing but the threads. The same holds for `search_widely`.
         """
@@ -196,6 +195,7 @@ class DownSetRounds:
         if self.may_prove_widely:
             self.climb(GROWTH * CLIMB, run.stops_after(CLIMB_SHARE), settles=False)
             self._improve(GROWTH * FIRST_WIDTH, run.stops_after(FIRST_SHARE))
+            self._search_where_few_are_foreseen()
             self.search_widely()
             return
         self.round(FIRST_WIDTH, run.stops_after(FIRST_SHARE))
@@ -221,13 +221,9 @@ class DownSetRounds:
         """Return the width that a proof is foreseen to need, for each direction of time and kind of labels."""
         return {way: widest * (SETTLED_PART if way[1] else 1) for way, widest in self._widest.items()}
 
-    def _foresees_few(self) -> bool:
-        """Say whether a wide round is foreseen to drop no label."""
-        return min(self._foreseen().values(), default=math.inf) <= WIDE
-
     def _search_where_few_are_foreseen(self) -> None:
         """Try a proof in one wide round, in the direction and with labels of which narrow rounds foresee the fewest."""
-        if self.is_settled or not self._foresees_few() or self._run.should_stop():
+        if self.is_settled or not self.foresees_few or self._run.should_stop():
             return
         foreseen = self._foreseen()
         backwards, settles = min(foreseen, key=foreseen.__getitem__)

@@ -47,12 +47,28 @@ def at_bound(
 ) -> tuple[DagSchedule | None, int]:
     """Look for a schedule whose makespan is a bound; return the best one that came up, and the bound.
 
-    The bound is one higher if no schedule meets it. The search ends after `WORK_AT_BOUND` steps or a share of the time
-    that is left.
+    If no schedule meets it, the bound is one higher, and is tried in turn while that is cheap (`MOST_TICKS`). The first
+    search ends after `WORK_AT_BOUND` steps, the others after `WORK_ABOVE_BOUND` steps in all, and all of them after a
+    share of the time that is left.
     """
-    search = WindowSearch(instance, partial(_build, instance, run.seed))
-    search.run(bound, most_work=WORK_AT_BOUND, seconds_left=run.seconds_of_share(share))
-    return search.schedule, bound + search.is_refuted
+    seconds_left, work = run.seconds_of_share(share), 0
+    schedule: DagSchedule | None = None
+    for tick in range(MOST_TICKS):
+        search = WindowSearch(instance, partial(_build, instance, run.seed))
+        most_work = WORK_ABOVE_BOUND - work if tick else WORK_AT_BOUND
+        search.run(bound, most_work=most_work, seconds_left=seconds_left)
+        schedule = best_schedule(instance, Objective.MAKESPAN, (schedule, search.schedule))
+        if not search.is_refuted:
+            break
+        bound, work = bound + 1, work + search.work
+        if work >= WORK_ABOVE_BOUND:
+            break
+    return schedule, bound
+
+
+WORK_ABOVE_BOUND, MOST_TICKS = 100_000_000, 10
+"""Elementary steps of all these searches if the first one refutes the bound, a tenth of a second or less; and the most
+makespans that are tried."""
 
 
 class WindowRounds:

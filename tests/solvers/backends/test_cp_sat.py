@@ -84,7 +84,7 @@ class Phases:
 def phases_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out what happens between the phases, which would solve these small instances by itself."""
     monkeypatch.setattr(module, "probing", lambda instance, objective, contention, **more: 0)
-    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
+    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_narrowly", lambda rounds: None)
     monkeypatch.setattr(DownSetRounds, "search_widely", lambda rounds: None)
 
@@ -312,7 +312,8 @@ def test_every_thread_of_a_proof_has_a_subsolver(example_e: DagInstance, threads
         Objective.MAKESPAN,
         windows(example_e, Objective.MAKESPAN, lower_bound=0, objective_at_most=None),
     )
-    proofs = list(_phases(threads, is_guided=False, do_loads_bind=lambda: False))[1:]
+    phases = _phases(threads, is_guided=False, do_loads_bind=lambda: False, has_improved=lambda: False)
+    proofs = list(phases)[1:]
     for phase in proofs:
         lines: list[str] = []
         solver = _solver(example_e, exact_run(threads=threads), phase, math.inf)
@@ -429,12 +430,12 @@ def test_placements_are_branched_on_where_that_proves_more(
 @pytest.mark.parametrize(
     ("foreseen", "expected"),
     [
-        ({(False, True): 10.0 * WIDE, (True, False): WIDE}, ["phase", "few", "narrow", "phase"]),
-        ({(False, True): WIDE + 1.0}, ["phase", "few", "phase", "narrow"]),
-        ({}, ["phase", "few", "phase", "narrow"]),
+        ({(False, True): 10.0 * WIDE, (True, False): WIDE}, ["narrow", "windows"]),
+        ({(False, True): WIDE + 1.0}, ["windows", "narrow"]),
+        ({}, ["windows", "narrow"]),
     ],
 )
-def test_narrow_rounds_come_before_the_first_proof_where_few_labels_are_foreseen(
+def test_narrow_rounds_come_before_windows_where_few_labels_are_foreseen(
     join_example: DagInstance,
     monkeypatch: pytest.MonkeyPatch,
     foreseen: dict[tuple[bool, bool], float],
@@ -450,12 +451,15 @@ def test_narrow_rounds_come_before_the_first_proof_where_few_labels_are_foreseen
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
     monkeypatch.setattr(module, "probing", lambda *_, **__: 0)
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
+    monkeypatch.setattr(module, "FEW_TASKS", 0)  # windows are branched on
+    monkeypatch.setattr(module, "at_bound", lambda instance, run, bound, share: (None, bound))
+    monkeypatch.setattr(module.WindowRounds, "search", lambda *_: events.append("windows"))
     monkeypatch.setattr(DownSetRounds, "_foreseen", lambda _: foreseen)
     monkeypatch.setattr(DownSetRounds, "round", lambda *_, settles, **__: events.extend(["few"] * settles))
     for name, event in (("search_narrowly", "narrow"), ("search_widely", "wide")):
         monkeypatch.setattr(DownSetRounds, name, lambda rounds, event=event: events.append(event))
     result = cp_sat(join_example, Objective.MAKESPAN, exact_run(time_limit=100.0))
-    assert events == [*expected, "phase", "wide", "phase"]
+    assert events == ["phase", "windows", "few", "phase", *expected, "phase", "windows", "wide", "phase"]
     assert result.termination is Termination.TIME_LIMIT
 
 
@@ -494,7 +498,7 @@ def test_a_model_with_far_worse_schedules_is_given_up(
     monkeypatch.setattr(module, "_solve_phase", phases)
     monkeypatch.setattr(module, "_without_model", without_model)
     monkeypatch.setattr(module, "_improved", lambda *rest: better)
-    monkeypatch.setattr(module.PlacementBranching, "that_proves_more", lambda *rest: None)
+    monkeypatch.setattr(branching_module.PlacementBranching, "that_proves_more", lambda *rest: None)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: None)
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 1_000 if is_small else 0)
     monkeypatch.setattr(module.WindowRounds, "search", lambda rounds, *rest: None)
@@ -530,12 +534,14 @@ def test_the_first_proof_gets_more_time_near_the_bound(
         return answer(None, None)
 
     monkeypatch.setattr(module, "_solve_phase", solve_phase)
+    monkeypatch.setattr(module, "probing", lambda *rest, **named: bound)
     monkeypatch.setattr(module, "try_branching", lambda *rest: (bound, None, None))
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module.MemoryRefutation, "climb", lambda self, *limits: events.append("refuted"))
     monkeypatch.setattr(module, "MAX_PAIRS_FOR_PROBING", 0)  # no search over down-sets
     cp_sat(split_chain, Objective.MAKESPAN, replace(exact_run(threads=threads), start=start))
-    proofs = [phase for phase in _phases(threads, is_guided=True, do_loads_bind=lambda: False) if phase.share_when_near]
+    phases = _phases(threads, is_guided=True, do_loads_bind=lambda: False, has_improved=lambda: False)
+    proofs = [phase for phase in phases if phase.share_when_near]
     shares = [phase.share_when_near if share > 0.9 else phase.share for phase in proofs]
     assert events[1 : len(proofs) + 2] == [*((each, threads) for each in shares), "refuted"]
     assert len(events) == len(proofs) + 4
@@ -548,10 +554,41 @@ def test_one_thread_begins_with_the_subsolver_that_knows_what_binds(is_guided: b
     """Tests that `default_lp` comes first where loads bind and `no_lp` elsewhere, and that the look comes before."""
     for do_loads_bind, expected in ((True, ["default_lp", "no_lp"]), (False, ["no_lp", "default_lp"])):
         answers = [do_loads_bind]
-        phases = _phases(1, is_guided=is_guided, do_loads_bind=answers.pop)
+        phases = _phases(1, is_guided=is_guided, do_loads_bind=answers.pop, has_improved=lambda: False)
         assert next(phases).subsolvers == ()
         assert answers
         assert [name for phase in phases for name in phase.subsolvers][:2] == expected
+
+
+@pytest.mark.parametrize("is_guided", [False, True])
+@pytest.mark.parametrize("times", [0, 1, 3])
+def test_a_first_proof_is_made_again_while_it_finds_better_schedules(times: int, is_guided: bool) -> None:
+    """Tests that with one thread the same subsolver goes on after each better schedule, and another one after that."""
+    answers = [*[True] * times, False]
+    phases = _phases(1, is_guided=is_guided, do_loads_bind=lambda: False, has_improved=lambda: answers.pop(0))
+    proofs = list(phases)[1:]
+    assert [phase.subsolvers for phase in proofs[: times + 2]] == [("no_lp",)] * (times + 1) + [("default_lp",)]
+    assert answers == []
+
+
+@pytest.mark.usefixtures("phases_only")
+def test_a_better_schedule_in_a_first_proof_is_noticed(
+    join_example: DagInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests that a schedule of the look asks for no second proof of the same kind, and one of the first proof does."""
+    schedules = [DagSchedule(gpu=[0, 0, 0, 0], start=[later, later + 3, later + 7, later + 11]) for later in (2, 1)]
+    answers = [answer(schedule, None) for schedule in schedules] + [answer(None, None)] * 3
+    asked = list[tuple[str, ...]]()
+
+    def solve_phase(*rest: Any) -> _Answer:
+        asked.append(rest[6].subsolvers)
+        return answers.pop(0)
+
+    monkeypatch.setattr(module, "_solve_phase", solve_phase)
+    cp_sat(join_example, Objective.MAKESPAN, exact_run(threads=1, start=None))
+    look, first, again, other, _ = asked
+    assert look == ()
+    assert first == again != other
 
 
 @pytest.mark.parametrize("share", [0.8, 0.9])
@@ -640,7 +677,7 @@ def test_a_heavy_model_leaves_time_to_classes_of_gpus(
 
     monkeypatch.setattr(lns_module, "improved_by_neighbourhoods", unchanged)
     monkeypatch.setattr(module, "probing", lambda *args, **named: 1302)
-    monkeypatch.setattr(module.PlacementBranching, "that_proves_more", lambda *rest: None)
+    monkeypatch.setattr(branching_module.PlacementBranching, "that_proves_more", lambda *rest: None)
     for where in (module, branching_module):  # the trial, and what goes on
         monkeypatch.setattr(where, "climb_over_deadlines", climbed)
     run = exact_run(time_limit=60.0, threads=threads)
@@ -698,7 +735,7 @@ def test_windows_are_branched_on_before_the_first_proof(
     monkeypatch.setattr(module, "_improved", lambda instance, objective, schedule, *rest: schedule)
     monkeypatch.setattr(module, "try_branching", lambda instance, schedule, bound, *rest: (bound, None, None))
     monkeypatch.setattr(module, "diagram_start", lambda *rest: (0, None))
-    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: False)
+    monkeypatch.setattr(DownSetRounds, "search_briefly", lambda rounds: None)
     if not is_large_enough:
         monkeypatch.setattr(module, "FEW_TASKS", split_chain.num_tasks)
     run = exact_run(threads=threads)

@@ -54,8 +54,10 @@ def test_proves_the_optimum_of_tiny_instances() -> None:
     assert searched > 10
 
 
-def test_meets_or_refutes_a_bound_of_tiny_instances() -> None:
+@pytest.mark.parametrize("ticks", [1, 2, 10])
+def test_meets_or_refutes_a_bound_of_tiny_instances(monkeypatch: pytest.MonkeyPatch, ticks: int) -> None:
     """Tests bounds from two below the optimum up to it against brute force, with tight memory and equal GPUs."""
+    monkeypatch.setattr(window_rounds, "MOST_TICKS", ticks)
     searched = 0
     for number in range(30):
         instance = tight_instance(number)
@@ -64,10 +66,10 @@ def test_meets_or_refutes_a_bound_of_tiny_instances() -> None:
             continue
         for below in range(min(3, best)):
             schedule, bound = at_bound(instance, run_with(), best - below, 1.0)
-            assert bound == best - below + (below > 0)
+            assert bound == min(best, best - below + ticks)
             if schedule is not None:
                 assert verify_dag_schedule(instance, schedule) == []
-            if below == 0:
+            if below < ticks:
                 assert schedule is not None
                 assert objective_value(instance, schedule, Objective.MAKESPAN) == best
         searched += 1
