@@ -114,8 +114,8 @@ def cp_sat(
     then, and again after each proof by CP-SAT (`WindowRounds`). A search over down-sets with few labels tries to prove
     the optimum (`DownSetRounds`), and then CP-SAT does. With one thread CP-SAT tries again as long as it finds better
     schedules, and then, where memory binds, with another subsolver. The narrow part of the search over down-sets
-    follows, or comes before that proof where few labels are foreseen. Where there are few down-sets and the bound is
-    near, its wide part follows at once. Then come another proof, the wide part of that search, and a last proof. Where
+    follows, sooner where few labels are foreseen. Where there are few down-sets and the bound is near, its wide part
+    follows at once. Then come another proof, the wide part of that search, and a last proof. Where
     memory binds, before down-sets placements are branched on where that soon proves more than all else
     (`PlacementBranching`), and elsewhere makespans are refuted (`MemoryRefutation`). Under a time limit, a model that
     turns out to be too heavy, or on a large instance to find far worse schedules than large neighbourhoods, leaves the
@@ -546,9 +546,10 @@ def _phases(
     if threads >= MANY_THREADS:
         yield _Phase(neighbourhoods=True)
         return
-    look = _Phase(neighbourhoods=True, share=0.1, effort=1.0, improves=0.2, begins_anew=True)
+    share = 0.05 if is_guided else 0.1
+    look = _Phase(neighbourhoods=True, share=share, effort=1.0, improves=0.2, begins_anew=True)
     if threads == 1:
-        yield replace(look, share=0.05 if is_guided else 0.1)
+        yield look
         one, other, third = PROVING_SUBSOLVERS[:3]
         if do_loads_bind():
             one, other = other, one
@@ -563,9 +564,9 @@ def _phases(
         yield replace(proof, subsolvers=(other,), share=0.4, improves=0.2, raises=False, widens=True)
         yield _Phase(subsolvers=(third,))
         return
-    yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), share=0.05, effort=0.5)
-    proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.35, effort=EFFORT_OF_PROOF, raises=True)
-    yield replace(proof, share=0.25, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
+    yield replace(look, subsolvers=(IMPROVING_SUBSOLVER,), effort=0.5)
+    proof = _Phase(subsolvers=PROVING_SUBSOLVERS[:threads], share=0.25, effort=EFFORT_OF_PROOF, raises=True)
+    yield replace(proof, share_when_near=0.7, improves=0.1, begins_anew=True) if is_guided else proof
     others = PROVING_SUBSOLVERS[1 : threads + 1]
     yield replace(proof, subsolvers=others, share=0.5, effort=10.0, improves=0.2, raises=False, widens=True)
     # `default_lp` again, which knows loads, and subsolvers that two threads have not tried yet
