@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from instances.dag.graph import successor_lists
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 def reachable(instance: DagInstance) -> NDArray[np.bool_]:
     """Return whether a path leads from task h to task i, shape (n, n)."""
     reaches = np.zeros((instance.num_tasks, instance.num_tasks), dtype=np.bool_)
-    successors = _successors(instance)
+    successors = successor_lists(instance.num_tasks, instance.edges)
     for task in instance.topological_order[::-1].tolist():
         for successor in successors[task]:
             reaches[task, successor] = True
@@ -28,7 +30,7 @@ def has_few_incomparable(instance: DagInstance, most: int) -> bool:
 
     The count ends as soon as it exceeds `most`, so that large graphs mostly cost neither time nor memory.
     """
-    successors = _successors(instance)
+    successors = successor_lists(instance.num_tasks, instance.edges)
     reaches = [0] * instance.num_tasks  # one bit for each task that a path leads to
     count = 0
     for num_later, task in enumerate(instance.topological_order[::-1].tolist()):
@@ -38,14 +40,6 @@ def has_few_incomparable(instance: DagInstance, most: int) -> bool:
         if count > most:
             return False
     return True
-
-
-def _successors(instance: DagInstance) -> list[list[int]]:
-    """Return the direct successors of every task."""
-    successors: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    for tail, head in instance.edges.tolist():
-        successors[tail].append(head)
-    return successors
 
 
 def incomparable_pairs(instance: DagInstance, allowed: NDArray[np.bool_]) -> list[tuple[int, int, list[int]]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from heuristics.dag.pipeline_orders import OrderedTasks
 from instances.dag.buffers import connected_parts, memory_for_buffers, place_of_task, units
+from instances.dag.graph import successor_lists
 from instances.dag.objective import Objective, best_schedule, objective_value
 from instances.dag.schedule import DagSchedule
 
@@ -104,9 +105,7 @@ def _priorities(instance: DagInstance) -> list[list[tuple[float, ...]]]:
     """Return three sort keys per task; smaller ones come first."""
     mean = np.where(instance.allowed, instance.durations, 0).sum(axis=1) / np.maximum(instance.allowed.sum(axis=1), 1)
     rank = mean.copy()
-    after: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    for tail, head in instance.edges.tolist():
-        after[tail].append(head)
+    after = successor_lists(instance.num_tasks, instance.edges)
     for task in instance.topological_order[::-1].tolist():
         rank[task] += max((rank[head] for head in after[task]), default=0.0)
     part_of = {task: number for number, part in enumerate(connected_parts(instance)) for task in part}
@@ -121,10 +120,9 @@ def _priorities(instance: DagInstance) -> list[list[tuple[float, ...]]]:
 
 def _list(instance: DagInstance, gpu: Sequence[int], priority: Sequence[tuple[float, ...]]) -> list[int] | None:
     """Return a topological order that keeps the limits if tasks run one after the other; None where it gets stuck."""
-    after: list[list[int]] = [[] for _ in range(instance.num_tasks)]
+    after = successor_lists(instance.num_tasks, instance.edges)
     missing = [0] * instance.num_tasks
-    for tail, head in instance.edges.tolist():
-        after[tail].append(head)
+    for head in instance.edges[:, 1].tolist():
         missing[head] += 1
     takes, waits_for, owned = [0] * instance.num_tasks, list[int](), list[tuple[int, int]]()
     released_by: list[list[int]] = [[] for _ in range(instance.num_tasks)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from instances.dag.graph import successor_lists
 from instances.frozen_array import MAX_INTEGER
 
 if TYPE_CHECKING:
@@ -182,9 +183,7 @@ class Descendants:
     """Which tasks follow which, as sets of bits that are made for one connected part when first needed."""
 
     def __init__(self, num_tasks: int, edges: NDArray[np.int64]) -> None:
-        self._after: list[list[int]] = [[] for _ in range(num_tasks)]
-        for tail, head in edges.tolist():
-            self._after[tail].append(head)
+        self._after = successor_lists(num_tasks, edges)
         self._part, self._index = _parts(num_tasks, edges)
         self._known: dict[int, list[int]] = {}
 

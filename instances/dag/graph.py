@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from instances.dag.instance import DagInstance
 
 
+def successor_lists(num_tasks: int, edges: NDArray[np.int64]) -> list[list[int]]:
+    """Return the direct successors of every task, in the order of the edges; edges have shape (edges, 2)."""
+    successors: list[list[int]] = [[] for _ in range(num_tasks)]
+    for tail, head in edges.tolist():
+        successors[tail].append(head)
+    return successors
+
+
 def topological_order(num_tasks: int, edges: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the lexicographically smallest topological order.
 
@@ -32,10 +40,9 @@ def topological_order(num_tasks: int, edges: NDArray[np.int64]) -> NDArray[np.in
     ValueError
         If the edges close a cycle; the message shows one.
     """
-    successors: list[list[int]] = [[] for _ in range(num_tasks)]
+    successors = successor_lists(num_tasks, edges)
     missing = [0] * num_tasks
-    for tail, head in edges.tolist():
-        successors[tail].append(head)
+    for head in edges[:, 1].tolist():
         missing[head] += 1
     ready = [task for task in range(num_tasks) if missing[task] == 0]
     order: list[int] = []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from instances.dag.buffers import connected_parts, least_memory, place_of_task
+from instances.dag.graph import successor_lists
 from instances.dag.instance import DagInstance
 from instances.fields import one_of
 from instances.parameters import check_integer, fields_as_parameters
@@ -215,11 +216,8 @@ def pipeline_of(instance: DagInstance) -> Pipeline:
     parts = connected_parts(instance)
     if not parts:
         raise ValueError("tasks: expected a pipeline, got no tasks.")
-    after: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    before: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    for tail, head in instance.edges.tolist():
-        after[tail].append(head)
-        before[head].append(tail)
+    after = successor_lists(instance.num_tasks, instance.edges)
+    before = successor_lists(instance.num_tasks, instance.edges[:, ::-1])
     batches = [_passes(part, after, before) for part in parts]
     stages, is_split = len(batches[0][0]), bool(batches[0][2])
     for part, (forward, _, weight) in zip(parts, batches, strict=True):

@@ -115,12 +115,12 @@ def cp_sat(
     the optimum (`DownSetRounds`), and then CP-SAT does. With one thread CP-SAT tries again as long as it finds better
     schedules, and then, where memory binds, with another subsolver. The narrow part of the search over down-sets
     follows, sooner where few labels are foreseen. Where there are few down-sets and the bound is near, its wide part
-    follows at once. Then come another proof, the wide part of that search, and a last proof. Where
-    memory binds, before down-sets placements are branched on where that soon proves more than all else
-    (`PlacementBranching`), and elsewhere makespans are refuted (`MemoryRefutation`). Under a time limit, a model that
-    turns out to be too heavy, or on a large instance to find far worse schedules than large neighbourhoods, leaves the
-    time to these and to bounds (`_without_model`). With 8 threads or more one phase does everything. Buffers, groups
-    and the stage span have a model of their own (`BufferSearch`).
+    follows at once. Then come another proof, the wide part of that search, and a last proof. Where memory binds,
+    before the narrow part placements are branched on if that soon proves more than all else (`PlacementBranching`), and
+    otherwise makespans are refuted (`MemoryRefutation`). Under a time limit, a model that turns out to be too heavy, or
+    on a large instance to find far worse schedules than large neighbourhoods, leaves the time to these and to bounds
+    (`_without_model`). With 8 threads or more one phase does everything. Buffers, groups and the stage span have a
+    model of their own (`BufferSearch`).
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def cp_sat(
             return improved_by_neighbourhoods(instance, objective, rest, share=share)
 
         placed, bound = at_once(lambda: branching.go_on(schedule, most), improve, run)
-        schedule = best_schedule(instance, objective, (schedule, *placed))
+        schedule = best_schedule(instance, objective, placed)
         schedule = _improved(instance, objective, schedule, bound, run, AFTER_BRANCHING, number, share)
         return True
 
@@ -541,7 +541,7 @@ def _phases(
     do_loads_bind
         Asked after the first phase: see `LOADS_BIND`.
     has_improved
-        Asked after the first proof with one thread: whether it found a better schedule. Then it goes on from there.
+        Asked after each first proof with one thread: whether it found a better schedule. Then it is made again.
     """
     if threads >= MANY_THREADS:
         yield _Phase(neighbourhoods=True)

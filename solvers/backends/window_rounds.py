@@ -47,22 +47,20 @@ def at_bound(
 ) -> tuple[DagSchedule | None, int]:
     """Look for a schedule whose makespan is a bound; return the best one that came up, and the bound.
 
-    If no schedule meets it, the bound is one higher, and is tried in turn while that is cheap (`MOST_TICKS`). The first
-    search ends after `WORK_AT_BOUND` steps, the others after `WORK_ABOVE_BOUND` steps in all, and all of them after a
-    share of the time that is left.
+    If no schedule meets it, the bound is one higher and is tried in turn, for at most `MOST_TICKS` makespans. The first
+    search ends after `WORK_AT_BOUND` steps. Once it has refuted its makespan, all searches together end after
+    `WORK_ABOVE_BOUND` steps. A share of the time that is left ends them in any case.
     """
-    seconds_left, work = run.seconds_of_share(share), 0
+    seconds_left, most_work, last = run.seconds_of_share(share), WORK_AT_BOUND, bound + MOST_TICKS
     schedule: DagSchedule | None = None
-    for tick in range(MOST_TICKS):
+    while bound < last and most_work > 0:
         search = WindowSearch(instance, partial(_build, instance, run.seed))
-        most_work = WORK_ABOVE_BOUND - work if tick else WORK_AT_BOUND
         search.run(bound, most_work=most_work, seconds_left=seconds_left)
         schedule = best_schedule(instance, Objective.MAKESPAN, (schedule, search.schedule))
         if not search.is_refuted:
             break
-        bound, work = bound + 1, work + search.work
-        if work >= WORK_ABOVE_BOUND:
-            break
+        bound += 1
+        most_work = min(most_work, WORK_ABOVE_BOUND) - search.work
     return schedule, bound
 
 

@@ -10,6 +10,7 @@ from formulations.dag.ancestor_balls import far_heads_and_tails
 from formulations.dag.heads_and_tails import heads_and_tails, path_bound
 from formulations.time_left import without_limit
 from instances.dag.contention import Contention
+from instances.dag.graph import successor_lists
 from instances.dag.objective import Objective
 
 if TYPE_CHECKING:
@@ -27,13 +28,11 @@ def critical_path(instance: DagInstance, objective: Objective) -> int:
     shortest = np.where(instance.allowed, instance.durations, np.iinfo(np.int64).max)
     duration = shortest.min(axis=1, initial=np.iinfo(np.int64).max).tolist()
     finish = instance.release[instance.job_of_task].tolist()  # the release, then the finish once the task had its turn
-    followers: list[list[int]] = [[] for _ in range(instance.num_tasks)]
-    for tail, head in instance.edges.tolist():
-        followers[tail].append(head)
+    successors = successor_lists(instance.num_tasks, instance.edges)
     for task in instance.topological_order.tolist():
         finish[task] += duration[task]
-        for follower in followers[task]:
-            finish[follower] = max(finish[follower], finish[task])
+        for successor in successors[task]:
+            finish[successor] = max(finish[successor], finish[task])
     if Objective(objective) is Objective.MAKESPAN:
         return int(max(finish, default=0))
     completion = np.array(instance.release)

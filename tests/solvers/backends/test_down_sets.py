@@ -327,17 +327,23 @@ def test_the_wide_round_needs_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
         assert asked == expected
 
 
-def test_brief_rounds_end_where_a_proof_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that a wide graph gets one kind of labels only, and a graph with few down-sets is never hopeless."""
-    asked: list[bool] = []
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Return a list to which every search from now on adds how it is made."""
+    asked: list[dict[str, Any]] = []
     search_once = DownSetRounds._search_once
 
-    def remember(rounds: DownSetRounds, *args: Any, settles: bool, **how: Any) -> Found:
-        """Search, and remember the kind of labels."""
-        asked.append(settles)
-        return search_once(rounds, *args, settles=settles, **how)
+    def remember(rounds: DownSetRounds, *args: Any, **how: Any) -> Found:
+        """Search, and remember how."""
+        asked.append(how)
+        return search_once(rounds, *args, **how)
 
     monkeypatch.setattr(DownSetRounds, "_search_once", remember)
+    return asked
+
+
+def test_brief_rounds_end_where_a_proof_is_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that a wide graph gets one kind of labels only, and a graph with few down-sets is never hopeless."""
+    asked = searches(monkeypatch)
     for family, tasks, is_hopeless in (("layered", 73, True), ("chains", 9, False)):
         instance = generate(family, tasks=tasks, seed=1, cluster=parse_cluster("mixed-4"), cost=CostModel(ccr=0.3))
         rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
@@ -345,7 +351,7 @@ def test_brief_rounds_end_where_a_proof_is_hopeless(monkeypatch: pytest.MonkeyPa
         rounds.search_briefly()
         rounds._widest[True, False] = 1e30
         assert rounds.is_hopeless == is_hopeless
-        assert not is_hopeless or set(asked) == {True}
+        assert not is_hopeless or {how["settles"] for how in asked} == {True}
 
 
 def test_rounds_for_a_schedule_go_on_as_long_as_they_find_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,20 +440,13 @@ def test_rounds_for_a_proof_take_both_directions(monkeypatch: pytest.MonkeyPatch
     """Tests that they begin with the direction that raised the bound, and that others take that one only."""
     instance = generate("stencil", tasks=25, seed=2, cluster=parse_cluster("mixed-2"), cost=CostModel(ccr=1.0))
     rounds = DownSetRounds(instance, Objective.MAKESPAN, run_with(), solve(instance, "heft").schedule, 0)
-    asked: list[bool] = []
-    plain = DownSetRounds._search_once
-
-    def heard(rounds: DownSetRounds, *args: Any, backwards: bool, **named: Any) -> Found:
-        asked.append(backwards)
-        return plain(rounds, *args, backwards=backwards, **named)
-
-    monkeypatch.setattr(DownSetRounds, "_search_once", heard)
+    asked = searches(monkeypatch)
     rounds._climbs_backwards = True
     rounds.round(1, lambda: False, until_dropped=True)
-    assert asked == [True, False]
+    assert [how["backwards"] for how in asked] == [True, False]
     asked.clear()
     rounds.round(1, lambda: False)
-    assert set(asked) == {True}
+    assert {how["backwards"] for how in asked} == {True}
 
 
 @pytest.mark.parametrize("family", ["cholesky", "stencil", "gaussian-elimination"])
